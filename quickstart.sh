@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds build/bloomery, and runs the main job on a real word list.
+# Installs what is missing, builds build/bloomset, and runs the main job on a real word list.
 #   ./quickstart.sh               the command line
 #   ./quickstart.sh --server      also the module for Valkey and Redis
 #   ./quickstart.sh --explorer    also the page that shows filters at work
@@ -8,11 +8,11 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 packages=(build)
-targets=(bloomery_program)
+targets=(bloomset_program)
 for option in "$@"; do
   case $option in
-    --server) targets+=(bloomery_module) ;;
-    --explorer) packages+=(explorer) targets+=(bloomery_explorer) ;;
+    --server) targets+=(bloomset_module) ;;
+    --explorer) packages+=(explorer) targets+=(bloomset_explorer) ;;
     --all) packages+=(explorer) targets=(all) ;;
     -h | --help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit ;;
     *) echo "quickstart.sh: there is no option '$option'; give --server, --explorer or --all" >&2; exit 2 ;;
@@ -30,7 +30,7 @@ trap 'rm -rf "$log" "$work"' EXIT
 echo "Ready after $((SECONDS - started)) s."
 
 words=/usr/share/dict/american-english-insane
-bloomery=build/bloomery
+bloomset=build/bloomset
 filter=build/words.bloom
 
 # Members are the words of odd lines; non-members are those of even lines, real words too.
@@ -41,23 +41,23 @@ non_members=$(wc -l <"$work/non-members.txt")
 
 step() { printf '\n$ %s\n' "$*"; }
 
-step bloomery plan --capacity "$members" --fpr 1% --kind bloom
-$bloomery plan --capacity "$members" --fpr 1% --kind bloom
+step bloomset plan --capacity "$members" --fpr 1% --kind bloom
+$bloomset plan --capacity "$members" --fpr 1% --kind bloom
 
-step bloomery build -o words.bloom --fpr 1% members.txt
-$bloomery build --force -o "$filter" --fpr 1% "$work/members.txt"
+step bloomset build -o words.bloom --fpr 1% members.txt
+$bloomset build --force -o "$filter" --fpr 1% "$work/members.txt"
 
-step bloomery check -c words.bloom members.txt
-found=$($bloomery check -c "$filter" "$work/members.txt")
+step bloomset check -c words.bloom members.txt
+found=$($bloomset check -c "$filter" "$work/members.txt")
 echo "$found of $members members found"
 [[ $found == "$members" ]] || { echo "a member was not found: this must never happen" >&2; exit 1; }
 
-step bloomery check -c words.bloom non-members.txt
-false_positives=$($bloomery check -c "$filter" "$work/non-members.txt" || true)
+step bloomset check -c words.bloom non-members.txt
+false_positives=$($bloomset check -c "$filter" "$work/non-members.txt" || true)
 echo "$false_positives of $non_members non-members pass as members"
 
-step bloomery info words.bloom
-$bloomery info "$filter"
+step bloomset info words.bloom
+$bloomset info "$filter"
 
 awk -v words="$(wc -c <"$work/members.txt")" -v size="$(wc -c <"$filter")" -v n="$members" \
   -v fp="$false_positives" -v s="$non_members" 'BEGIN {
@@ -67,18 +67,18 @@ awk -v words="$(wc -c <"$work/members.txt")" -v size="$(wc -c <"$filter")" -v n=
 cat <<'END'
 
 Try next:
-  export PATH="$PWD/build:$PATH"                       # then "bloomery" is found, as docs/ writes it
-  echo bloomery | build/bloomery check build/words.bloom
-  build/bloomery plan --capacity 100M --fpr 1%
-  build/bloomery explain --bits 10 --hash '(x+3)%10' --hash '(3*x+1)%10' --hash '(x^2+2)%10' --insert 2,4,9 --check 4,7,12
+  export PATH="$PWD/build:$PATH"                       # then "bloomset" is found, as docs/ writes it
+  echo blooms | build/bloomset check build/words.bloom
+  build/bloomset plan --capacity 100M --fpr 1%
+  build/bloomset explain --bits 10 --hash '(x+3)%10' --hash '(3*x+1)%10' --hash '(x^2+2)%10' --insert 2,4,9 --check 4,7,12
 END
-if [[ -f build/bloomery.so ]]; then
-  echo '  redis-server --loadmodule "$PWD/build/bloomery.so"   # BF.ADD and the other commands: docs/server.md'
+if [[ -f build/bloomset.so ]]; then
+  echo '  redis-server --loadmodule "$PWD/build/bloomset.so"   # BF.ADD and the other commands: docs/server.md'
 else
   echo '  ./quickstart.sh --server      # the module for Valkey and Redis'
 fi
 if [[ -f build/explorer/index.html ]]; then
-  echo '  build/bloomery explore       # a page that shows filters at work'
+  echo '  build/bloomset explore       # a page that shows filters at work'
 else
   echo '  ./quickstart.sh --explorer    # a page that shows filters at work; installs clang and Node'
 fi

@@ -36,14 +36,14 @@ echo "build-sanitize/"
 
 say "build (clang, thread sanitizer)"
 quietly cmake --preset tsan
-quietly cmake --build build-tsan --target bloomery_thread_tests
+quietly cmake --build build-tsan --target bloomset_thread_tests
 echo "build-tsan/"
 
 wait "$preparing" || { tail -60 "$more"; exit 1; }
 cat "$more"
 say "build (g++, Release, warnings are errors)"
 quietly cmake --build build
-echo "build/bloomery"
+echo "build/bloomset"
 
 if [[ ${1-} == --lint ]]; then
   say "clang-tidy"
@@ -74,7 +74,7 @@ run_tests build-sanitize
 say "tests, with the module on Valkey"
 # The tests of the module ran on Redis under the sanitizers.
 if valkey=$(scripts/get-valkey.sh build/valkey 2>"$log"); then
-  export BLOOMERY_SERVER=$valkey
+  export BLOOMSET_SERVER=$valkey
 else
   echo "on Redis: Valkey could not be fetched"
 fi

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/bloomery.hpp>
-#include <bloomery/detail/blocked_bloom/layout.hpp>
-#include <bloomery/detail/expandable/segment_address.hpp>
+#include <bloomset/bloomset.hpp>
+#include <bloomset/detail/blocked_bloom/layout.hpp>
+#include <bloomset/detail/expandable/segment_address.hpp>
 #include <optional>
 
 #include "attack_rows.hpp"
@@ -22,17 +22,17 @@
 namespace bench {
 namespace {
 
-using bloomery::any_filter;
-using bloomery::hash64;
-using bloomery::hash_seed;
-using bloomery::test::value_of;
+using bloomset::any_filter;
+using bloomset::hash64;
+using bloomset::hash_seed;
+using bloomset::test::value_of;
 using words = std::vector<std::string>;
 
 std::uint64_t capacity = 0;  // of each filter
 
 // What filters are hashed with. The secrets are fixed, so that each run prints the same figures.
 std::array<hash_seed, 3> targets() {
-  return {public_seed, mixed(1), bloomery::hash_key{{mixed(2), mixed(3)}}};
+  return {public_seed, mixed(1), bloomset::hash_key{{mixed(2), mixed(3)}}};
 }
 
 template <class Value>
@@ -41,18 +41,18 @@ void print_each(std::string_view attack, std::string_view figure, Value&& value)
   print_row(attack, figure, {value(seeds[0]), value(seeds[1]), value(seeds[2])});
 }
 
-bloomery::plan_request request(const hash_seed& seed) {
+bloomset::plan_request request(const hash_seed& seed) {
   return {.capacity = capacity, .fpr = planned_rate, .seed = seed};
 }
-any_filter empty_filter(std::string_view kind, const bloomery::plan_request& request) {
-  return value_of(value_of(bloomery::find_kind(kind))->create(request));
+any_filter empty_filter(std::string_view kind, const bloomset::plan_request& request) {
+  return value_of(value_of(bloomset::find_kind(kind))->create(request));
 }
 const words& members() {
-  static const words all = bloomery::test::words("member", capacity);
+  static const words all = bloomset::test::words("member", capacity);
   return all;
 }
 any_filter full_filter(std::string_view kind, const hash_seed& seed) {
-  return bloomery::test::filter_of(*value_of(bloomery::find_kind(kind)), request(seed), members());
+  return bloomset::test::filter_of(*value_of(bloomset::find_kind(kind)), request(seed), members());
 }
 
 /// The eight bytes of the key that has this hash under the public seed.
@@ -66,7 +66,7 @@ bool insert(any_filter& filter, std::string_view key) {
 }
 double rate_of(const any_filter& filter) {
   words keys;
-  for (std::uint64_t i = 0; i < 10 * capacity; ++i) keys.push_back(bloomery::test::word("new", i));
+  for (std::uint64_t i = 0; i < 10 * capacity; ++i) keys.push_back(bloomset::test::word("new", i));
   return share_passing(filter, keys);
 }
 
@@ -74,7 +74,7 @@ double rate_of(const any_filter& filter) {
 words positives(const any_filter& filter, std::size_t count, std::uint64_t queries) {
   words found;
   for (std::uint64_t i = 0; found.size() < count && i < queries; ++i) {
-    std::string key = bloomery::test::word("asked", i);
+    std::string key = bloomset::test::word("asked", i);
     if (filter.may_contain(key)) found.push_back(std::move(key));
   }
   return found;
@@ -108,34 +108,34 @@ void replay() {
 
 // 3. Inserts of keys that raise the rate.
 /// The bits that an insert of this hash sets.
-std::uint64_t harm(const bloomery::bloom& filter, hash64 h) {
+std::uint64_t harm(const bloomset::bloom& filter, hash64 h) {
   std::uint64_t count = 0;
   for (unsigned i = 0; i < filter.params().hashes; ++i) {
     const auto at = filter.probe().position(h, i, filter.params().bits);
-    count += !bloomery::detail::test_bit(filter.bits().data(), at);
+    count += !bloomset::detail::test_bit(filter.bits().data(), at);
   }
   return count;
 }
-std::uint64_t harm(const bloomery::blocked_bloom& filter, hash64 h) {
+std::uint64_t harm(const bloomset::blocked_bloom& filter, hash64 h) {
   std::uint64_t count = 0;
-  bloomery::detail::with_layout(filter.params().layout, [&](auto layout) {
+  bloomset::detail::with_layout(filter.params().layout, [&](auto layout) {
     const auto block = layout.block_of(h, filter.params().blocks) * layout.block_bytes;
     layout.for_words(h, filter.params().hashes, [&](std::uint64_t word, std::uint64_t bits) {
       const std::byte* const at = filter.bits().data() + block + 8 * word;
       count +=
-          static_cast<unsigned>(std::popcount(bits & ~bloomery::detail::load<std::uint64_t>(at)));
+          static_cast<unsigned>(std::popcount(bits & ~bloomset::detail::load<std::uint64_t>(at)));
     });
   });
   return count;
 }
-std::uint64_t harm(const bloomery::scalable_bloom& filter, hash64 h) {
+std::uint64_t harm(const bloomset::scalable_bloom& filter, hash64 h) {
   return filter.may_contain(h) ? 0 : harm(filter.members().back(), h);
 }
 /// An entry with fewer bits matches more hashes.
-std::uint64_t harm(const bloomery::expandable& filter, hash64 h) {
+std::uint64_t harm(const bloomset::expandable& filter, hash64 h) {
   if (filter.may_contain(h)) return 0;
-  const auto at = bloomery::detail::place_of(filter.params(), h);
-  return 64 - bloomery::detail::level_of(filter.params(), at.segment) - at.slot_bits;
+  const auto at = bloomset::detail::place_of(filter.params(), h);
+  return 64 - bloomset::detail::level_of(filter.params(), at.segment) - at.slot_bits;
 }
 /// Of 256 hashes each the one that does the most harm.
 template <class Filter>
@@ -160,7 +160,7 @@ words polluting_keys(const typename Filter::spec_type& spec = {.capacity = capac
 }
 void pollution() {
   const auto print = [](std::string_view name, std::string_view kind, const words& keys,
-                        const bloomery::plan_request& asked) {
+                        const bloomset::plan_request& asked) {
     std::array<std::string, 3> sizes;
     std::size_t column = 0;
     print_each(fmt::format("n chosen inserts, {}", name), "rate (planned 1%)",
@@ -174,29 +174,29 @@ void pollution() {
                                                static_cast<double>(capacity));
                  return percent(rate_of(filter));
                });
-    if (value_of(bloomery::find_kind(kind))->can.grow) print_row("", "bits per key", sizes);
+    if (value_of(bloomset::find_kind(kind))->can.grow) print_row("", "bits per key", sizes);
   };
-  const words keys = polluting_keys<bloomery::bloom>();
+  const words keys = polluting_keys<bloomset::bloom>();
   print("bloom", "bloom", keys, request(public_seed));
   print("counting_bloom", "counting_bloom", keys, request(public_seed));
-  print("blocked_bloom", "blocked_bloom", polluting_keys<bloomery::blocked_bloom>(),
+  print("blocked_bloom", "blocked_bloom", polluting_keys<bloomset::blocked_bloom>(),
         request(public_seed));
   // Both grow from 1000 keys. The second row's filter need not grow.
   constexpr std::uint64_t first = 1000;
   print("scalable_bloom", "scalable_bloom",
-        polluting_keys<bloomery::scalable_bloom>({.capacity = first, .fpr = planned_rate}),
+        polluting_keys<bloomset::scalable_bloom>({.capacity = first, .fpr = planned_rate}),
         {.capacity = first, .fpr = planned_rate});
   print("expandable", "expandable",
-        polluting_keys<bloomery::expandable>({.capacity = first, .fpr = planned_rate}),
+        polluting_keys<bloomset::expandable>({.capacity = first, .fpr = planned_rate}),
         {.capacity = first, .fpr = planned_rate});
   print("expandable, growth 1", "expandable",
-        polluting_keys<bloomery::expandable>(
+        polluting_keys<bloomset::expandable>(
             {.capacity = capacity, .fpr = planned_rate, .growth = 1}),
         {.capacity = capacity, .fpr = planned_rate, .options = {{"growth", "1"}}});
   print_each("inserts of keys that fail, bloom", "rate (planned 1%)", [](const auto& seed) {
     any_filter filter = empty_filter("bloom", request(seed));
     for (std::uint64_t i = 0, done = 0; done < capacity; ++i) {
-      const std::string key = bloomery::test::word("chosen", i);
+      const std::string key = bloomset::test::word("chosen", i);
       if (filter.may_contain(key)) continue;
       insert(filter, key);
       ++done;
@@ -231,8 +231,8 @@ void flooding() {
   words shifted;
   for (std::uint64_t i = 0; i < capacity; ++i) shifted.push_back(key_of({i << 44}));
   print("expandable", shifted);
-  print("vector_quotient", crowding_keys<bloomery::vector_quotient>(128, 10'000));
-  print("cuckoo", crowding_keys<bloomery::cuckoo>(64, 400));
+  print("vector_quotient", crowding_keys<bloomset::vector_quotient>(128, 10'000));
+  print("cuckoo", crowding_keys<bloomset::cuckoo>(64, 400));
   // Keys of 64 entries, of which each is there three times; further copies are counted.
   words copies;
   for (std::uint64_t i = 0; i < capacity; ++i) copies.push_back(key_of({i << 44 | (i % 64)}));
@@ -256,15 +256,15 @@ words keys_of(const std::vector<hash64>& hashes) {
 /// Builds a filter of `size` keys that begin with `chosen`, if that succeeds, and sets its time.
 std::optional<any_filter> build(std::string_view kind, const words& chosen, std::uint64_t size,
                                 const hash_seed& seed, double& seconds) {
-  const bloomery::filter_hasher hash(seed);
+  const bloomset::filter_hasher hash(seed);
   std::vector<hash64> hashes;
-  for (const auto& key : chosen) hashes.push_back(hash(bloomery::bytes_of(key)));
+  for (const auto& key : chosen) hashes.push_back(hash(bloomset::bytes_of(key)));
   for (std::uint64_t i = 0; hashes.size() < size; ++i) {
-    hashes.push_back(hash(bloomery::bytes_of(members()[i])));
+    hashes.push_back(hash(bloomset::bytes_of(members()[i])));
   }
   const stopwatch watch;
   auto built =
-      value_of(bloomery::find_kind(kind))->build(request(seed), bloomery::hash_source::of(hashes));
+      value_of(bloomset::find_kind(kind))->build(request(seed), bloomset::hash_source::of(hashes));
   seconds = watch.seconds();
   return built ? std::optional(std::move(*built)) : std::nullopt;
 }
@@ -285,11 +285,11 @@ void builds() {
                });
     print_row("", "ms of the build", times);
   };
-  print("fuse", "chosen", keys_of(bloomery::test::unpeelable_hashes(public_seed)), capacity);
+  print("fuse", "chosen", keys_of(bloomset::test::unpeelable_hashes(public_seed)), capacity);
   // At both levels that bump keys of 100,000, hashes with this many zero bits are in the first
   // bucket.
   const auto unsolvable = [](std::vector<unsigned> zeros) {
-    return keys_of(bloomery::test::unsolvable_hashes(public_seed, zeros));
+    return keys_of(bloomset::test::unsolvable_hashes(public_seed, zeros));
   };
   print("ribbon", "chosen", unsolvable({}), 1000);
   const stopwatch watch;
@@ -298,7 +298,7 @@ void builds() {
   print("ribbon", "chosen", of_all_levels, capacity);
   for (const unsigned levels : {1U, 2U}) {
     print("ribbon", fmt::format("crowd level{}", levels == 1 ? " 1" : "s 1, 2"),
-          keys_of(bloomery::test::crowding_hashes(public_seed, capacity, planned_rate, levels)),
+          keys_of(bloomset::test::crowding_hashes(public_seed, capacity, planned_rate, levels)),
           capacity);
   }
   // The first 16 bits choose the shard, and nearly the place in it.
@@ -337,8 +337,8 @@ void adapt(std::uint64_t steps) {
              steps);
   fmt::print("{:<16} {:>10} {:>8} {:>12} {:>10} {:>10} {:>8} {:>8}\n", "kind", "new keys", "passed",
              "pass again", "inserts", "erases", "refused", "lost");
-  for (const bloomery::kind_info& kind : bloomery::kinds()) {
-    const auto seen = bloomery::test::attack_keyed(kind, steps, 1);
+  for (const bloomset::kind_info& kind : bloomset::kinds()) {
+    const auto seen = bloomset::test::attack_keyed(kind, steps, 1);
     fmt::print("{:<16} {:>10} {:>8} {:>12} {:>10} {:>10} {:>8} {:>8}\n", kind.name, seen.asked,
                percent(seen.rate()),
                percent(static_cast<double>(seen.still) /

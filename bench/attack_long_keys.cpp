@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <span>
 #include <utility>
 
@@ -18,8 +18,8 @@
 namespace bench {
 namespace {
 
-using bloomery::hash_seed;
-using bloomery::test::value_of;
+using bloomset::hash_seed;
+using bloomset::test::value_of;
 using words = std::vector<std::string>;
 
 /// Of 4096 hash functions, those under which a pair of long keys collides for some of the words.
@@ -43,7 +43,7 @@ struct long_key_result {
   double passing = 0;  ///< share of fresh keys, if words that collide were found
 };
 /// Finds words that collide in a filter by queries alone, and then asks for fresh keys.
-long_key_result attack_one(const bloomery::any_filter& filter,
+long_key_result attack_one(const bloomset::any_filter& filter,
                            const std::vector<colliding_words>& likely) {
   constexpr std::uint64_t fresh = 10'000;
   long_key_result seen;
@@ -92,7 +92,7 @@ void attack_by_long_keys(std::uint64_t members) {
   const stopwatch watch;
   const std::vector<colliding_words> likely = likely_collisions();
   const auto with_seed = [](std::uint64_t i, const std::string& key) {
-    return bloomery::xxh3_hasher(mixed(~i))(bloomery::bytes_of(key));
+    return bloomset::xxh3_hasher(mixed(~i))(bloomset::bytes_of(key));
   };
   const auto with_128_bits = [](std::uint64_t i, const std::string& key) {
     const auto hash = XXH3_128bits_withSeed(key.data(), key.size(), mixed(~i));
@@ -100,12 +100,12 @@ void attack_by_long_keys(std::uint64_t members) {
   };
   const auto with_two_seeds = [](std::uint64_t i, const std::string& key) {
     const hash_seed seed = mixed(~i);
-    const auto bytes = bloomery::bytes_of(key);
-    return std::pair(bloomery::filter_hasher(seed.half(0))(bytes),
-                     bloomery::filter_hasher(seed.half(1))(bytes));
+    const auto bytes = bloomset::bytes_of(key);
+    return std::pair(bloomset::filter_hasher(seed.half(0))(bytes),
+                     bloomset::filter_hasher(seed.half(1))(bytes));
   };
   const auto with_key = [](std::uint64_t i, const std::string& key) {
-    return siphash(bloomery::hash_key{{mixed(i), i}}, bloomery::bytes_of(key));
+    return siphash(bloomset::hash_key{{mixed(i), i}}, bloomset::bytes_of(key));
   };
   const std::span first(likely.data(), 1);
   const std::span first_1000(likely.data(), 1000);
@@ -117,8 +117,8 @@ void attack_by_long_keys(std::uint64_t members) {
             {"", collisions_of(first_1000, with_seed), ""});
 
   // Against the public seed, and against 15 secret seeds and keys.
-  const bloomery::kind_info& kind = *value_of(bloomery::find_kind("blocked_bloom"));
-  const words inserted = bloomery::test::words("member", members);
+  const bloomset::kind_info& kind = *value_of(bloomset::find_kind("blocked_bloom"));
+  const words inserted = bloomset::test::words("member", members);
   std::array<std::string, 3> fell;
   std::array<std::string, 3> queries;
   std::array<std::string, 3> passing;
@@ -128,8 +128,8 @@ void attack_by_long_keys(std::uint64_t members) {
     for (; i < (column == 0 ? 1 : 15); ++i) {
       const hash_seed seed = column == 0   ? hash_seed(public_seed)
                              : column == 1 ? hash_seed(mixed(i))
-                                           : bloomery::hash_key{{mixed(i), i}};
-      const auto filter = bloomery::test::filter_of(
+                                           : bloomset::hash_key{{mixed(i), i}};
+      const auto filter = bloomset::test::filter_of(
           kind, {.capacity = members, .fpr = planned_rate, .seed = seed}, inserted);
       const auto seen = attack_one(filter, likely);
       if (seen.passing > 0) found.push_back(seen);

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,7 +28,7 @@ inline std::string percent(double share) {
   return fmt::format("{:.2f}%", 100 * share);
 }
 
-inline double share_passing(const bloomery::any_filter& filter,
+inline double share_passing(const bloomset::any_filter& filter,
                             const std::vector<std::string>& keys) {
   const auto passing = std::count_if(keys.begin(), keys.end(),
                                      [&](const auto& key) { return filter.may_contain(key); });

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -18,9 +18,9 @@
 namespace bench {
 namespace {
 
-using bloomery::any_filter;
-using bloomery::hash_seed;
-using bloomery::test::value_of;
+using bloomset::any_filter;
+using bloomset::hash_seed;
+using bloomset::test::value_of;
 using words = std::vector<std::string>;
 
 // The program makes at most 200 comparisons. Without a difference, one of them is beyond this many
@@ -113,13 +113,13 @@ double median_of(std::vector<double> times) {
   return *middle;
 }
 
-void time_kind(const bloomery::kind_info& kind, std::uint64_t n, const hash_seed& seed,
+void time_kind(const bloomset::kind_info& kind, std::uint64_t n, const hash_seed& seed,
                const char* name) {
-  bloomery::plan_request request{.capacity = n, .fpr = 0.01, .seed = seed};
+  bloomset::plan_request request{.capacity = n, .fpr = 0.01, .seed = seed};
   // A filter that grows has begun small.
   if (kind.can.grow) request.capacity = 1000;
   const words members = timed_words(1, n);
-  const any_filter filter = bloomery::test::filter_of(kind, request, members);
+  const any_filter filter = bloomset::test::filter_of(kind, request, members);
   const auto size = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(n, 10'000));
   const words oldest(members.begin(), members.begin() + size);
   const words newest(members.end() - size, members.end());
@@ -156,14 +156,14 @@ void time_kind(const bloomery::kind_info& kind, std::uint64_t n, const hash_seed
 
 /// In bloom, the time of a non-member tells which of its bits is the first that is not set.
 void time_bits(std::uint64_t n, const hash_seed& seed, const char* name) {
-  bloomery::bloom bits({.capacity = n, .fpr = 0.01, .seed = seed});
+  bloomset::bloom bits({.capacity = n, .fpr = 0.01, .seed = seed});
   for (const std::string& key : timed_words(1, n)) bits.insert(key);
   std::vector<words> sets(4);  // by the first bit that is not set
   for (std::string& key : timed_words(2, 100'000)) {
-    const auto h = bits.hash_function()(bloomery::bytes_of(key));
+    const auto h = bits.hash_function()(bloomset::bytes_of(key));
     unsigned first = 0;
     while (first < bits.params().hashes &&
-           bloomery::detail::test_bit(bits.bits().data(),
+           bloomset::detail::test_bit(bits.bits().data(),
                                       bits.probe().position(h, first, bits.params().bits))) {
       ++first;
     }
@@ -188,8 +188,8 @@ void attack_by_times(std::uint64_t n) {
       "member", "ns", "control", "member");
   const std::array<std::pair<hash_seed, const char*>, 2> targets = {
       {{hash_seed(0), "XXH3"},
-       {hash_seed(bloomery::hash_key{{mixed(2), mixed(3)}}), "secret key"}}};
-  for (const bloomery::kind_info& kind : bloomery::kinds()) {
+       {hash_seed(bloomset::hash_key{{mixed(2), mixed(3)}}), "secret key"}}};
+  for (const bloomset::kind_info& kind : bloomset::kinds()) {
     for (const auto& [seed, name] : targets) time_kind(kind, n, seed, name);
   }
   for (const auto& [seed, name] : targets) time_bits(n, seed, name);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/plan/blocked_bloom_plan.hpp>
+#include <bloomset/plan/blocked_bloom_plan.hpp>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -31,7 +31,7 @@ bool takes_any_batch(const entry& one) {
 void compare_batches(std::uint64_t n, double fpr, unsigned runs, const entries& all,
                      const sink& write) {
   setting s{.n = n, .fpr = fpr};
-  const auto plan = bloomery::plan_blocked_bloom({.capacity = n, .fpr = fpr}).value();
+  const auto plan = bloomset::plan_blocked_bloom({.capacity = n, .fpr = fpr}).value();
   s.bits_per_key = static_cast<double>(plan.bits()) / static_cast<double>(n);
 
   struct row {
@@ -41,7 +41,7 @@ void compare_batches(std::uint64_t n, double fpr, unsigned runs, const entries& 
   };
   std::vector<row> rows;
   {
-    std::vector<bloomery::hash64> members(n);
+    std::vector<bloomset::hash64> members(n);
     for (std::uint64_t i = 0; i < n; ++i) members[i] = member(i);
     for (const entry& one : all) {
       if (!takes_any_batch(one)) continue;
@@ -53,7 +53,7 @@ void compare_batches(std::uint64_t n, double fpr, unsigned runs, const entries& 
   // Few questions do for a filter in the caches, and for a trial.
   const std::size_t count =
       std::min<std::size_t>(asked_in_run, std::max<std::size_t>(std::size_t{1} << 16, n));
-  std::vector<bloomery::hash64> questions(count);
+  std::vector<bloomset::hash64> questions(count);
   const flags answers = make_flags(count);
   for (unsigned run = 0; run < runs; ++run) {
     fmt::print(stderr, "batches of every size, run {} of {}\n", run + 1, runs);

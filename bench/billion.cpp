@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/blocked_bloom.hpp>
+#include <bloomset/blocked_bloom.hpp>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -25,11 +25,11 @@ namespace {
 constexpr std::size_t keys_at_once = std::size_t{1} << 22;
 
 /// Hashes of the addresses first, first + 1, ... : "user123@example.com".
-void hash_addresses(std::uint64_t first, std::string_view host, std::span<bloomery::hash64> into) {
+void hash_addresses(std::uint64_t first, std::string_view host, std::span<bloomset::hash64> into) {
   constexpr std::string_view user = "user";
   std::array<char, 64> text{};
   std::copy(user.begin(), user.end(), text.begin());
-  const bloomery::xxh3_hasher hash;
+  const bloomset::xxh3_hasher hash;
   for (std::size_t i = 0; i < into.size(); ++i) {
     char* end = std::to_chars(text.data() + user.size(), text.data() + 32, first + i).ptr;
     std::memcpy(end, host.data(), host.size());
@@ -38,7 +38,7 @@ void hash_addresses(std::uint64_t first, std::string_view host, std::span<bloome
   }
 }
 
-void hash_by_all(std::uint64_t first, std::string_view host, std::span<bloomery::hash64> into,
+void hash_by_all(std::uint64_t first, std::string_view host, std::span<bloomset::hash64> into,
                  unsigned threads) {
   time_threads(threads, [&](unsigned t) {
     const auto mine = part_of(into, t, threads);
@@ -51,10 +51,10 @@ void hash_by_all(std::uint64_t first, std::string_view host, std::span<bloomery:
 void fill_billion(std::uint64_t n, double bits, const sink& write) {
   const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   const stopwatch all;
-  auto filter = bloomery::blocked_bloom::make(
+  auto filter = bloomset::blocked_bloom::make(
       {.capacity = n, .bits = static_cast<std::uint64_t>(static_cast<double>(n) * bits)});
   if (!filter) throw std::runtime_error(filter.error().message);
-  std::vector<bloomery::hash64> hashes(std::min<std::uint64_t>(keys_at_once, n));
+  std::vector<bloomset::hash64> hashes(std::min<std::uint64_t>(keys_at_once, n));
 
   double inserting = 0;
   for (std::uint64_t at = 0; at < n; at += hashes.size()) {

@@ -128,7 +128,7 @@ def sets(results, charts):
     rows = results.all("set")
     if not rows:
         return "Not measured."
-    base = next(r for r in rows if r["name"] == "bloomery blocked_bloom")
+    base = next(r for r in rows if r["name"] == "bloomset blocked_bloom")
 
     def asked(row, present):
         return next(q["ns"] for q in row["query"] if q["present"] == present)
@@ -138,7 +138,7 @@ def sets(results, charts):
             + [figure(asked(r, p)) for p in (0, 50, 100)] for r in rows]
     charts["sets.svg"] = bars(f"{count(base['n'])} URLs: bytes per key",
                               [(r["name"], r["bytes"] / r["n"],
-                                OURS if r["name"].startswith("bloomery") else PEER) for r in rows])
+                                OURS if r["name"].startswith("bloomset") else PEER) for r in rows])
     return (f"{count(base['n'])} URLs of {base['text'] / base['n']:.0f} bytes, filters at 1%, one "
             "thread, keys hashed each time.\n\n" + table(["", "memory, ratio", "time, ratio, half present", "memory", "bytes/key",
                                  "build, ns", "absent, ns", "half, ns", "present, ns"], body)
@@ -149,7 +149,7 @@ def files(results, _charts):
     rows = results.all("file")
     text = []
     if rows:
-        base = next(r for r in rows if r["name"] == "bloomery build, capacity given")
+        base = next(r for r in rows if r["name"] == "bloomset build, capacity given")
         body = [[r["name"], times(r["ns"] / base["ns"]), f"{r['ns'] * r['lines'] / 1e9:.2f}",
                  figure(1e3 / r["ns"]), size_of(r["peak"]) if "peak" in r else "–"]
                 for r in rows]
@@ -158,12 +158,12 @@ def files(results, _charts):
                                               body))
     for r in results.all("dcso"):
         text.append(f"`bench/compare_dcso.sh {r['lines']}`: {count(r['lines'])} lines at 1%, median "
-                    "wall seconds.\n\n" + table(["", "ratio", "DCSO", "bloomery"],
-                                                [[w["what"], f"{w['dcso'] / w['bloomery']:.1f}x",
-                                                  f"{w['dcso']:.2f}", f"{w['bloomery']:.2f}"]
+                    "wall seconds.\n\n" + table(["", "ratio", "DCSO", "bloomset"],
+                                                [[w["what"], f"{w['dcso'] / w['bloomset']:.1f}x",
+                                                  f"{w['dcso']:.2f}", f"{w['bloomset']:.2f}"]
                                                  for w in r["rows"]]))
     if startup := results.one("startup"):
-        text.append(f"`bloomery check` of one key in a filter of {size_of(startup['bytes'])}: "
+        text.append(f"`bloomset check` of one key in a filter of {size_of(startup['bytes'])}: "
                     f"{startup['ns'] / 1e6:.1f} ms, {size_of(startup['peak'])} of memory.")
     if b := results.one("billion"):
         head = [f"{count(b['n'])} generated addresses in {size_of(b['bytes'])}, k = {b['hashes']}, "

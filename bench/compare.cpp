@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/plan/blocked_bloom_plan.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/blocked_bloom_plan.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -54,7 +54,7 @@ class table {
  public:
   table(const comparison& how, const entries& all, std::uint64_t n, double fpr)
       : how_(how), setting_{.n = n, .fpr = fpr} {
-    const auto plan = bloomery::plan_blocked_bloom({.capacity = n, .fpr = fpr}).value();
+    const auto plan = bloomset::plan_blocked_bloom({.capacity = n, .fpr = fpr}).value();
     setting_.bits_per_key = static_cast<double>(plan.bits()) / static_cast<double>(n);
     for (const entry& one : all) {
       if (n > one.max_keys) continue;
@@ -152,7 +152,7 @@ class table {
       if (one.what->of == group::limit) continue;
       std::vector<std::uint64_t> passed(threads);
       time_threads(threads, [&](unsigned t) {
-        std::vector<bloomery::hash64> asked(few_questions);
+        std::vector<bloomset::hash64> asked(few_questions);
         const flags answers = make_flags(few_questions);
         const std::uint64_t end = how_.rate_keys * (t + 1) / threads;
         for (std::uint64_t at = how_.rate_keys * t / threads; at < end; at += asked.size()) {
@@ -260,8 +260,8 @@ class table {
   const comparison& how_;
   setting setting_;
   std::vector<row> rows_;
-  std::vector<bloomery::hash64> members_;
-  std::vector<bloomery::hash64> questions_;
+  std::vector<bloomset::hash64> members_;
+  std::vector<bloomset::hash64> questions_;
   flags answers_;
 };
 
@@ -280,7 +280,7 @@ void compare(const comparison& how, const entries& all, const sink& write) {
   for (const std::uint64_t n : how.sizes) {
     if (n > memory_left() / bytes_per_key) {
       fmt::print(stderr, "{} keys are left out: they need {} of memory\n", n,
-                 bloomery::format_bytes(n * bytes_per_key));
+                 bloomset::format_bytes(n * bytes_per_key));
       continue;
     }
     for (const double fpr : how.rates) table(how, chosen, n, fpr).run(write);

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Builds and checks a filter over 10 M lines with bloomery and with the DCSO command line that Debian
+# Builds and checks a filter over 10 M lines with bloomset and with the DCSO command line that Debian
 # ships (golang-github-dcso-bloom-cli), in turn, and prints medians and ratios. Exit 1 unless
-# bloomery is faster in each row.
+# bloomset is faster in each row.
 #   bench/compare_dcso.sh [LINES] [RUNS]
 # Uses fewer lines if disk ($TMPDIR, or /tmp) or memory cannot hold that many, because both programs
-# should read from the page cache. BLOOMERY names the program. RESULTS names a file to which the
+# should read from the page cache. BLOOMSET names the program. RESULTS names a file to which the
 # figures are appended as a line of JSON.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lines=${1:-10000000} runs=${2:-3}
 results=${RESULTS:-}
-ours=${BLOOMERY:-build/bloomery}
+ours=${BLOOMSET:-build/bloomset}
 
 scripts/install-packages.sh bench
 [[ -x $ours ]] || { echo "build it first: ./quickstart.sh" >&2; exit 2; }
@@ -56,7 +56,7 @@ for ((run = 0; run < runs; ++run)); do
 done
 
 echo "$lines lines, 1%, median wall seconds of $runs runs each, in turn; $(uname -m), $(nproc) cores"
-printf '%-34s %8s %8s %8s\n' "" DCSO bloomery ratio
+printf '%-34s %8s %8s %8s\n' "" DCSO bloomset ratio
 worse=0
 rows=()
 row() {
@@ -65,7 +65,7 @@ row() {
   ratio=$(awk -v a="$theirs" -v b="$ours" 'BEGIN {printf "%.1f", a / b}')
   printf '%-34s %8.2f %8.2f %7sx\n' "$2" "$theirs" "$ours" "$ratio"
   awk -v r="$ratio" 'BEGIN {exit !(r > 1)}' || worse=1
-  rows+=("{\"what\":\"$2\",\"dcso\":$theirs,\"bloomery\":$ours}")
+  rows+=("{\"what\":\"$2\",\"dcso\":$theirs,\"bloomset\":$ours}")
 }
 row build "build, capacity given"
 row stream "build, capacity unknown"

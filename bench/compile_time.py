@@ -29,9 +29,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("headers", nargs="*", help="such as bloomery/bloom.hpp; default: all")
+    parser.add_argument("headers", nargs="*", help="such as bloomset/bloom.hpp; default: all")
     options = parser.parse_args()
-    ours = options.headers or sorted(f"bloomery/{path.name}" for path in (INCLUDE / "bloomery").glob("*.hpp"))
+    ours = options.headers or sorted(f"bloomset/{path.name}" for path in (INCLUDE / "bloomset").glob("*.hpp"))
     rows = {name: [name] for name in [*STANDARD, *ours]}
     rows["string, span and vector"] = ["string", "span", "vector"]
     times = {name: [] for name in rows}

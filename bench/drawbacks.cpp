@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -25,7 +25,7 @@
 namespace bench {
 namespace {
 
-using bloomery::hash64;
+using bloomset::hash64;
 
 constexpr double eps = 0.01;
 constexpr std::uint64_t first_capacity = 64;
@@ -49,7 +49,7 @@ template <class F>
 void insert_all(F& filter, keys all, std::size_t batch = 0) {
   if (batch == 1) {
     const bool have_room = std::all_of(
-        all.begin(), all.end(), [&](bloomery::hash64 h) { return is_contained(filter.insert(h)); });
+        all.begin(), all.end(), [&](bloomset::hash64 h) { return is_contained(filter.insert(h)); });
     if (!have_room) throw std::runtime_error("not all keys found room");
     return;
   }
@@ -111,8 +111,8 @@ void count_in(const char* name, std::uint64_t n, const sink& write) {
          {"n", n},
          {"bits_per_key", bits_per_key(filter, n)},
          {"rate", measured_rate(filter)},
-         {"erases", bloomery::erasable<F>},
-         {"counts", bloomery::countable<F>}});
+         {"erases", bloomset::erasable<F>},
+         {"counts", bloomset::countable<F>}});
 }
 
 // -- growth -----------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ class grower final : public growing_filter {
 using growing_filters = std::vector<std::unique_ptr<growing_filter>>;
 
 growing_filters filters_that_grow(std::uint64_t most) {
-  using namespace bloomery;
+  using namespace bloomset;
   const double growth = static_cast<double>(most) / first_capacity;
   growing_filters all;
   const auto add = [&]<class F>(std::type_identity<F>, const char* name,
@@ -332,7 +332,7 @@ auto filter_to_fill(const F& empty) {
 }  // namespace
 
 void measure_drawbacks(std::uint64_t n, std::uint64_t most, const sink& write) {
-  using namespace bloomery;
+  using namespace bloomset;
   fmt::print(stderr, "counting\n");
   count_in<blocked_bloom>("blocked_bloom", n, write);
   count_in<counting_bloom>("counting_bloom", n, write);

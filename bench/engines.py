@@ -22,7 +22,7 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PROGRAM = pathlib.Path(os.environ.get("BLOOMERY", ROOT / "build" / "bloomery")).resolve()
+PROGRAM = pathlib.Path(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset")).resolve()
 BUILD = PROGRAM.parent
 sys.path[:0] = [str(BUILD / "bindings" / "python"), str(ROOT / "tests" / "sql")]
 RATE = 0.01
@@ -132,16 +132,16 @@ class Python(Engine):
     packages = "arrow"
 
     def __init__(self, n, folder):
-        import bloomery
+        import bloomset
         import pyarrow
 
         super().__init__(n, folder)
-        self.bloomery = bloomery
+        self.bloomset = bloomset
         self.members, self.asked = (pyarrow.array([key(i) for i in range(first, first + n)]) for first in (0, n // 2))
         self.own = {"pyarrow is_in": self.is_in}
 
     def build(self):
-        self.filter = self.bloomery.BlockedBloom.build(self.members, fpr=RATE)
+        self.filter = self.bloomset.BlockedBloom.build(self.members, fpr=RATE)
         self.filter.settle_count()
         return self.filter.to_bytes()
 
@@ -161,11 +161,11 @@ class Database(Engine):
         return self.db.execute(query, values).fetchone()[0]
 
     def build(self):
-        self.filter = self.one("select bloomery_agg(k, ?) from members", RATE)
+        self.filter = self.one("select bloomset_agg(k, ?) from members", RATE)
         return self.filter
 
     def ask(self):
-        return self.one("select count(*) from asked where bloomery_contains(?, k)", self.filter)
+        return self.one("select count(*) from asked where bloomset_contains(?, k)", self.filter)
 
 
 class Sqlite(Database):
@@ -177,7 +177,7 @@ class Sqlite(Database):
         super().__init__(n, folder)
         self.db = sqlite3.connect(folder / "db")
         self.db.enable_load_extension(True)
-        self.db.load_extension(str(BUILD / "bloomery_sqlite.so"))
+        self.db.load_extension(str(BUILD / "bloomset_sqlite.so"))
         self.db.execute("pragma journal_mode = off")
         for name, first in (("members", 0), ("asked", n // 2)):
             self.db.execute(f"create table {name} (k text)")
@@ -196,10 +196,10 @@ class Postgres(Engine):
         self.server = postgres_server.Server(shared_buffers="1GB", work_mem="1GB")
         self.root = self.server.process.pid
         self.server.ask(f"""
-            create extension bloomery; create extension bloom;
+            create extension bloomset; create extension bloom;
             create table members as select 'user' || i || '@example.com' as k from generate_series(0, {n - 1}) i;
             create table asked as select 'user' || i || '@example.com' as k from generate_series({n // 2}, {n // 2 + n - 1}) i;
-            create table filters (f bloomery);
+            create table filters (f bloomset);
             vacuum analyze members; vacuum analyze asked;""")
         few = min(n, 200)
         self.own = {
@@ -218,7 +218,7 @@ class Postgres(Engine):
         return done.stdout.strip()
 
     def build(self):
-        self.ask_server(f"truncate filters; insert into filters select bloomery_agg(k, {RATE}) from members")
+        self.ask_server(f"truncate filters; insert into filters select bloomset_agg(k, {RATE}) from members")
         return bytes.fromhex(self.ask_server("select encode(f::bytea, 'hex') from filters"))
 
     def ask(self):
@@ -237,7 +237,7 @@ class Duckdb(Database):
 
         super().__init__(n, folder)
         self.db = duckdb.connect(str(folder / "db"), config={"allow_unsigned_extensions": True})
-        self.db.execute(f"load '{BUILD / 'bloomery.duckdb_extension'}'")
+        self.db.execute(f"load '{BUILD / 'bloomset.duckdb_extension'}'")
         for name, first in (("members", 0), ("asked", n // 2)):
             self.db.execute(f"create table {name} as select 'user' || i || '@example.com' as k from range({first}, {first + n}) t(i)")
         self.own = {"semi join": lambda: self.one("select count(*) from asked semi join members using (k)")}
@@ -265,22 +265,22 @@ class Dask(Engine):
         self.own = {"inner join": lambda: len(self.asked.merge(self.members, on="k"))}
 
     def rehearse(self):
-        import bloomery.dask
+        import bloomset.dask
 
         few = self.members.partitions[:1].head(1000, compute=False)
-        bloomery.dask.contains(few.k, bloomery.dask.build(few.k)).sum().compute()
+        bloomset.dask.contains(few.k, bloomset.dask.build(few.k)).sum().compute()
         len(few.merge(few, on="k"))
 
     def build(self):
-        import bloomery.dask
+        import bloomset.dask
 
-        self.filter = bloomery.dask.build(self.members.k, fpr=RATE)
+        self.filter = bloomset.dask.build(self.members.k, fpr=RATE)
         return self.filter.to_bytes()
 
     def ask(self):
-        import bloomery.dask
+        import bloomset.dask
 
-        return int(bloomery.dask.contains(self.asked.k, self.filter).sum().compute())
+        return int(bloomset.dask.contains(self.asked.k, self.filter).sum().compute())
 
     def close(self):
         self.client.close()
@@ -315,32 +315,32 @@ class Spark(Engine):
                     "the same after a filter": self.filter_and_join}
 
     def rehearse(self):
-        import bloomery.spark
+        import bloomset.spark
 
         few = self.members.limit(1000)
-        few.filter(bloomery.spark.contains("k", bloomery.spark.build(few, "k"))).join(few, "k", "left_semi").count()
+        few.filter(bloomset.spark.contains("k", bloomset.spark.build(few, "k"))).join(few, "k", "left_semi").count()
 
     def build(self):
-        import bloomery.spark
+        import bloomset.spark
 
-        self.filter = bloomery.spark.build(self.members, "k", fpr=RATE)
+        self.filter = bloomset.spark.build(self.members, "k", fpr=RATE)
         return self.filter.to_bytes()
 
     def build_sized(self):
-        import bloomery.spark
+        import bloomset.spark
 
-        return bloomery.spark.build(self.members, "k", fpr=RATE, capacity=self.n)
+        return bloomset.spark.build(self.members, "k", fpr=RATE, capacity=self.n)
 
     def ask(self):
-        import bloomery.spark
+        import bloomset.spark
 
-        return self.asked.filter(bloomery.spark.contains("k", self.filter)).count()
+        return self.asked.filter(bloomset.spark.contains("k", self.filter)).count()
 
     def filter_and_join(self):
         """With the time to build the filter."""
-        import bloomery.spark
+        import bloomset.spark
 
-        early = self.asked.filter(bloomery.spark.contains("k", bloomery.spark.build(self.few, "k", fpr=RATE)))
+        early = self.asked.filter(bloomset.spark.contains("k", bloomset.spark.build(self.few, "k", fpr=RATE)))
         return early.join(self.few, "k", "left_semi").count()
 
     def close(self):
@@ -381,9 +381,9 @@ def main():
     parser.add_argument("--one", action="store_true", help="in this process, and print JSON")
     parser.add_argument("engines", nargs="*", metavar="ENGINE", help=", ".join(ENGINES))
     given = parser.parse_args()
-    import bloomery
+    import bloomset
 
-    n = bloomery.plan(given.keys, RATE, kind="bloom").capacity
+    n = bloomset.plan(given.keys, RATE, kind="bloom").capacity
     names = given.engines or list(ENGINES)
     if given.one:
         run(names[0], n, not given.no_own)

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bloomery/blocked_bloom.hpp>
-#include <bloomery/file.hpp>
+#include <bloomset/blocked_bloom.hpp>
+#include <bloomset/file.hpp>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -91,7 +91,7 @@ std::uint64_t hash_lines(const std::string& path, unsigned threads) {
   const open_file file(path);
   std::atomic<std::uint64_t> lines{0};
   time_threads(threads, [&](unsigned t) {
-    const bloomery::xxh3_hasher hash;
+    const bloomset::xxh3_hasher hash;
     std::uint64_t count = 0;
     std::uint64_t sum = 0;
     for_blocks(file, t, threads, [&](std::string_view text) {
@@ -145,12 +145,12 @@ void time_files(const std::string& program, std::uint64_t n, unsigned runs,
   std::vector<file_row> rows = {
       {"reading and hashing lines, one core", hashing(1)},
       {"reading and hashing lines, all cores", hashing(cores)},
-      {"bloomery build, capacity given",
+      {"bloomset build, capacity given",
        [&] {
          return run_program({program, "build", "-q", "--force", "-o", ours, "--fpr", "1%",
                              "--capacity", number, text});
        }},
-      {"bloomery build, capacity unknown",
+      {"bloomset build, capacity unknown",
        [&] {
          return run_program({program, "build", "-q", "--force", "-o", ours, "--fpr", "1%", text});
        }},
@@ -190,9 +190,9 @@ void time_startup(const std::string& program, std::uint64_t bytes, unsigned runs
   const std::string key = scratch.file("key");
   std::ofstream(key) << "somebody@example.com\n";
   {
-    auto filter = bloomery::blocked_bloom::make({.fpr = 0.01, .bits = bytes * 8}).value();
+    auto filter = bloomset::blocked_bloom::make({.fpr = 0.01, .bits = bytes * 8}).value();
     filter.insert("somebody@example.com");
-    bloomery::save(filter, path).value();
+    bloomset::save(filter, path).value();
   }
   times taken;
   std::uint64_t peak = 0;

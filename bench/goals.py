@@ -73,9 +73,9 @@ def goals(results, _charts):
 
     file_rows = {r["name"]: r["ns"] for r in results.all("file")}
     lines_read = results.all("file")[0]["lines"] if file_rows else 0
-    build = file_rows.get("bloomery build, capacity given")
+    build = file_rows.get("bloomset build, capacity given")
     dcso = ratio(file_rows.get("DCSO bloom insert, capacity given"), build)
-    goal(f"`bloomery build` of {count(lines_read)} lines: ≥ 8x the DCSO CLI", times(dcso),
+    goal(f"`bloomset build` of {count(lines_read)} lines: ≥ 8x the DCSO CLI", times(dcso),
          None if dcso is None else dcso >= 8)
     share = ratio(file_rows.get("reading and hashing lines, all cores"), build)
     goal("  ≥ 60% of the speed of reading and hashing alone",
@@ -88,7 +88,7 @@ def goals(results, _charts):
     static_goals(results, row, large, goal, at_most)
     checkout_goals(row, sizes, at_most)
     if startup := results.one("startup"):
-        goal(f"`bloomery check` of one key, {size_of(startup['bytes'])}: ≤ 20 ms",
+        goal(f"`bloomset check` of one key, {size_of(startup['bytes'])}: ≤ 20 ms",
              f"{startup['ns'] / 1e6:.1f} ms", startup["ns"] <= 20e6)
     return table(["goal", "measured", "met"], rows)
 

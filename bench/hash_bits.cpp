@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -18,7 +18,7 @@
 namespace bench {
 namespace {
 
-using bloomery::hash64;
+using bloomset::hash64;
 
 /// "user0123456789": a key of 14 bytes whose digits count up.
 class user_keys {
@@ -54,10 +54,10 @@ void count_collisions(std::uint64_t n, const sink& write) {
   constexpr std::array<std::string_view, 3> names = {"first hash", "second hash",
                                                      "upper halves of both"};
   for (const bool keyed : {false, true}) {
-    const bloomery::hash_seed seed =
-        keyed ? bloomery::hash_seed(bloomery::hash_key{{1, 2}}) : bloomery::hash_seed(0);
-    const std::array hash = {bloomery::filter_hasher(seed.half(0)),
-                             bloomery::filter_hasher(seed.half(1))};
+    const bloomset::hash_seed seed =
+        keyed ? bloomset::hash_seed(bloomset::hash_key{{1, 2}}) : bloomset::hash_seed(0);
+    const std::array hash = {bloomset::filter_hasher(seed.half(0)),
+                             bloomset::filter_hasher(seed.half(1))};
     const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
     std::vector<std::array<std::vector<std::uint64_t>, 3>> found(threads);
     time_threads(threads, [&](unsigned t) {
@@ -90,8 +90,8 @@ void count_collisions(std::uint64_t n, const sink& write) {
       std::sort(all.begin(), all.end());
       for (const unsigned bits : {40U, 44U, 48U, 52U, 64U}) {
         write({{"record", "collisions"},
-               {"hash", bloomery::name_of(keyed ? bloomery::hash_id::siphash_2x64
-                                                : bloomery::hash_id::xxh3_2x64)},
+               {"hash", bloomset::name_of(keyed ? bloomset::hash_id::siphash_2x64
+                                                : bloomset::hash_id::xxh3_2x64)},
                {"of", names[v]},
                {"n", asked},
                {"bits", bits},
@@ -104,19 +104,19 @@ void count_collisions(std::uint64_t n, const sink& write) {
 }
 
 /// The rates of both halves and of the filter, by non-members.
-void count_passing(const bloomery::kind_info& kind, std::uint64_t n, double fpr,
+void count_passing(const bloomset::kind_info& kind, std::uint64_t n, double fpr,
                    std::uint64_t non_members, const sink& write) {
-  bloomery::plan_request request{.capacity = n, .fpr = fpr, .hash_bits = 128};
+  bloomset::plan_request request{.capacity = n, .fpr = fpr, .hash_bits = 128};
   std::array<std::vector<hash64>, 2> hashes;
-  std::array<bloomery::hash_source, 2> sources;
+  std::array<bloomset::hash_source, 2> sources;
   for (unsigned half = 0; half < 2; ++half) {
-    const bloomery::filter_hasher hash(request.seed.half(half));
+    const bloomset::filter_hasher hash(request.seed.half(half));
     user_keys keys(0);
     for (std::uint64_t i = 0; i < n; ++i) hashes[half].push_back(hash(keys.next()));
-    sources[half] = bloomery::hash_source::of(hashes[half]);
+    sources[half] = bloomset::hash_source::of(hashes[half]);
   }
   auto filter =
-      kind.build != nullptr ? bloomery::build_filter(kind, request, sources) : kind.create(request);
+      kind.build != nullptr ? bloomset::build_filter(kind, request, sources) : kind.create(request);
   if (!filter) throw std::runtime_error(filter.error().message);
   for (unsigned half = 0; half < 2 && kind.can.insert; ++half) {
     if (!filter->halves()[half].insert(std::span<const hash64>(hashes[half]))) {
@@ -129,8 +129,8 @@ void count_passing(const bloomery::kind_info& kind, std::uint64_t n, double fpr,
   std::array<std::array<bool, batch>, 2> answers{};
   std::array<std::uint64_t, 3> passed{};
   user_keys keys(n + 1);
-  const std::array hash = {bloomery::filter_hasher(request.seed.half(0)),
-                           bloomery::filter_hasher(request.seed.half(1))};
+  const std::array hash = {bloomset::filter_hasher(request.seed.half(0)),
+                           bloomset::filter_hasher(request.seed.half(1))};
   for (std::uint64_t i = 0; i < non_members; i += batch) {
     for (std::size_t k = 0; k < batch; ++k) {
       const auto key = keys.next();
@@ -166,7 +166,7 @@ void count_passing(const bloomery::kind_info& kind, std::uint64_t n, double fpr,
 
 void measure_hash_bits(std::uint64_t n, std::uint64_t non_members, const sink& write) {
   for (const std::string_view name : {"bloom", "blocked_bloom", "fuse", "ribbon"}) {
-    const bloomery::kind_info& kind = **bloomery::find_kind(name);
+    const bloomset::kind_info& kind = **bloomset::find_kind(name);
     // The halves of a rate of 10^-12 one by one, and a rate at which both are met together.
     count_passing(kind, std::min<std::uint64_t>(n, 1'000'000), 1e-12, non_members, write);
     count_passing(kind, std::min<std::uint64_t>(n, 1'000'000), 1e-4, non_members, write);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the kernels that this machine's CPU can run, and writes their table in docs/benchmarks.md.
 
-    bench/kernels.py PROGRAM [--sizes 1M,30M] [--runs 3] [--write]     PROGRAM is bloomery_bench
+    bench/kernels.py PROGRAM [--sizes 1M,30M] [--runs 3] [--write]     PROGRAM is bloomset_bench
 
 The kernels take turns. A time is the least of the runs.
 """
@@ -29,7 +29,7 @@ def measure(program, kernel, sizes):
         for part in (["machine"], ["filters", "--sizes", sizes, "--rates", "1%", "--threads", "1", "--only",
                                    ",".join(kinds()), "--cell-seconds", "0.2", "--build-seconds", "1"]):
             subprocess.run([program, "-o", file.name, "--runs", "1", *part], check=True, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL, env=os.environ | {"BLOOMERY_KERNEL": kernel})
+                           stderr=subprocess.DEVNULL, env=os.environ | {"BLOOMSET_KERNEL": kernel})
         results = Results(file.name)
     return results if results.one("machine")["kernels"] == kernel else None
 

@@ -20,14 +20,14 @@ constexpr std::array<std::string_view, 4> ends = {"", ".html", "/index.html?ref=
 
 }  // namespace
 
-void fill_questions(std::span<bloomery::hash64> into, keys members, int present,
+void fill_questions(std::span<bloomset::hash64> into, keys members, int present,
                     std::uint64_t round) {
   const std::uint64_t first = round * into.size();
   for (std::size_t i = 0; i < into.size(); ++i) {
     // A coin of its own, so that who is a member cannot be foreseen.
     const std::uint64_t coin = mixed((first + i) ^ 0x5851f42d4c957f2d);
     if (present == 100 || (present != 0 && coin % 100 < static_cast<unsigned>(present))) {
-      const std::uint64_t at = bloomery::detail::mulhi64(mixed(coin), members.size());
+      const std::uint64_t at = bloomset::detail::mulhi64(mixed(coin), members.size());
       into[i] = members[at];
     } else {
       into[i] = non_member(first + i);

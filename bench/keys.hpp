@@ -4,7 +4,7 @@
 // no series need be kept, and members and non-members never meet.
 
 #include <array>
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,10 +27,10 @@ constexpr std::uint64_t mixed(std::uint64_t x) noexcept {
 }
 
 /// Member i, and non-member i. i below 2^62.
-constexpr bloomery::hash64 member(std::uint64_t i) noexcept {
+constexpr bloomset::hash64 member(std::uint64_t i) noexcept {
   return {mixed(i)};
 }
-constexpr bloomery::hash64 non_member(std::uint64_t i) noexcept {
+constexpr bloomset::hash64 non_member(std::uint64_t i) noexcept {
   return {mixed(i | std::uint64_t{1} << 63)};
 }
 
@@ -38,7 +38,7 @@ constexpr bloomery::hash64 non_member(std::uint64_t i) noexcept {
 inline constexpr std::array shares = {0, 50, 100};
 
 /// Keys to ask for, `present` percent of them from `members` at random; others every `round`.
-void fill_questions(std::span<bloomery::hash64> into, keys members, int present,
+void fill_questions(std::span<bloomset::hash64> into, keys members, int present,
                     std::uint64_t round);
 
 /// Appends a line that looks like a URL, of 35 to 90 bytes, 50 to 57 in the mean.

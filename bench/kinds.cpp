@@ -1,6 +1,6 @@
 // The library's own kinds. Their single queries are inlined, as a user's are.
 
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <utility>
 
 #include "typed.hpp"
@@ -8,7 +8,7 @@
 namespace bench {
 
 entries our_filters() {
-  using namespace bloomery;
+  using namespace bloomset;
   entries all = {
 #define KIND(name) kind<name>(#name),
 #include "registry/kinds.inc"
@@ -28,7 +28,7 @@ entries our_filters() {
 }
 
 entries our_filters_of_keys() {
-  using namespace bloomery;
+  using namespace bloomset;
   return {
       kind<blocked_bloom, calls::of_keys>("blocked_bloom, of keys"),
       kind<bloom, calls::of_keys>("bloom, of keys"),

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/plan/blocked_bloom_plan.hpp>
+#include <bloomset/plan/blocked_bloom_plan.hpp>
 #include <cstring>
 #include <new>
 
@@ -58,7 +58,7 @@ class line_limit final : public subject {
   void build(keys, unsigned) override {
     if (memory_) return;
     memory_ = std::make_unique<pages>(lines_ * line_bytes, huge_);
-    std::vector<bloomery::hash64> asked(lines_ < 100'000 ? 1U << 16 : 1U << 21);
+    std::vector<bloomset::hash64> asked(lines_ < 100'000 ? 1U << 16 : 1U << 21);
     std::vector<times> taken(depths.size());
     for (std::uint64_t run = 0; run < 3; ++run) {
       for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -92,8 +92,8 @@ class line_limit final : public subject {
   }
 
  private:
-  const std::byte* line_of(bloomery::hash64 h) const noexcept {
-    const std::uint64_t line = bloomery::detail::mulhi64(h.value, lines_);
+  const std::byte* line_of(bloomset::hash64 h) const noexcept {
+    const std::uint64_t line = bloomset::detail::mulhi64(h.value, lines_);
     return memory_->data() + line * line_bytes;
   }
 
@@ -105,10 +105,10 @@ class line_limit final : public subject {
       for (; i < ahead; ++i) __builtin_prefetch(line_of(asked[i]), 0, Locality);
       for (i = 0; i + ahead < asked.size(); ++i) {
         __builtin_prefetch(line_of(asked[i + ahead]), 0, Locality);
-        sum += bloomery::detail::load<std::uint64_t>(line_of(asked[i]));
+        sum += bloomset::detail::load<std::uint64_t>(line_of(asked[i]));
       }
     }
-    for (; i < asked.size(); ++i) sum += bloomery::detail::load<std::uint64_t>(line_of(asked[i]));
+    for (; i < asked.size(); ++i) sum += bloomset::detail::load<std::uint64_t>(line_of(asked[i]));
     keep(sum);
   }
 
@@ -124,7 +124,7 @@ entry limit(std::string name, bool huge) {
           .of = group::limit,
           .batch = true,
           .make = [huge](const setting& s) -> std::unique_ptr<subject> {
-            const auto plan = bloomery::plan_blocked_bloom({.capacity = s.n, .fpr = s.fpr}).value();
+            const auto plan = bloomset::plan_blocked_bloom({.capacity = s.n, .fpr = s.fpr}).value();
             return std::make_unique<line_limit<Locality>>(plan.bits() / 8, huge);
           }};
 }

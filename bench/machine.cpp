@@ -2,7 +2,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -46,9 +46,9 @@ void describe_machine(const std::vector<left_out>& missing, const sink& write) {
       {"memory", figure(_SC_PHYS_PAGES) * figure(_SC_PAGESIZE)},
       {"system", fmt::format("{} {}, {}", system.sysname, system.release, system.machine)},
       {"huge_pages", line_of("/sys/kernel/mm/transparent_hugepage/enabled", "")},
-      {"compiler", BLOOMERY_BENCH_COMPILER},
-      {"flags", BLOOMERY_BENCH_FLAGS},
-      {"kernels", bloomery::detail::name_of(bloomery::detail::chosen_instruction_set())},
+      {"compiler", BLOOMSET_BENCH_COMPILER},
+      {"flags", BLOOMSET_BENCH_FLAGS},
+      {"kernels", bloomset::detail::name_of(bloomset::detail::chosen_instruction_set())},
       {"without", nlohmann::json::array()}};
   for (const left_out& one : missing) {
     j["without"].push_back({{"name", one.name}, {"why", one.why}});
@@ -59,11 +59,11 @@ void describe_machine(const std::vector<left_out>& missing, const sink& write) {
 void time_hash(unsigned runs, const sink& write) {
   constexpr std::size_t count = 4096;
   constexpr unsigned repeats = 256;
-  const bloomery::xxh3_hasher hash;
+  const bloomset::xxh3_hasher hash;
   const urls lines(0, count);
   std::vector<std::uint64_t> numbers(count);
   for (std::size_t i = 0; i < count; ++i) numbers[i] = mixed(i);
-  std::vector<bloomery::hash64> hashes(count);
+  std::vector<bloomset::hash64> hashes(count);
   times of_numbers;
   times of_lines;
   for (unsigned run = 0; run < runs; ++run) {

@@ -1,10 +1,10 @@
-// bloomery_bench: measures, and appends what it measured to a results file, a JSON object a line.
+// bloomset_bench: measures, and appends what it measured to a results file, a JSON object a line.
 // bench/run.sh calls it; bench/charts.py reads the file.
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -19,7 +19,7 @@ namespace {
 
 struct options {
   std::string output = "-";
-  std::string program = "build/bloomery";
+  std::string program = "build/bloomset";
   std::string folder = "/tmp";
   std::vector<std::string> sizes = {"10k", "1M"};
   std::vector<std::string> rates = {"1%"};
@@ -47,22 +47,22 @@ entries all_entries(std::vector<left_out>& missing) {
 void run(const std::string& mode, options& o, const sink& write) {
   std::vector<left_out> missing;
   const entries all = all_entries(missing);
-  const std::uint64_t n = bloomery::parse_count(o.keys).value();
+  const std::uint64_t n = bloomset::parse_count(o.keys).value();
   if (mode == "machine") {
     describe_machine(missing, write);
   } else if (mode == "hash") {
     time_hash(o.how.runs, write);
   } else if (mode == "filters") {
     for (const std::string& size : o.sizes) {
-      o.how.sizes.push_back(bloomery::parse_count(size).value());
+      o.how.sizes.push_back(bloomset::parse_count(size).value());
     }
     for (const std::string& rate : o.rates) {
-      o.how.rates.push_back(bloomery::parse_rate(rate).value());
+      o.how.rates.push_back(bloomset::parse_rate(rate).value());
     }
     o.how.threads = o.threads;
-    o.how.questions = bloomery::parse_count(o.asked).value();
-    o.how.bulk = o.bulk == "0" ? 0 : bloomery::parse_count(o.bulk).value();
-    o.how.rate_keys = bloomery::parse_count(o.rate_keys).value();
+    o.how.questions = bloomset::parse_count(o.asked).value();
+    o.how.bulk = o.bulk == "0" ? 0 : bloomset::parse_count(o.bulk).value();
+    o.how.rate_keys = bloomset::parse_count(o.rate_keys).value();
     compare(o.how, all, write);
   } else if (mode == "batches") {
     compare_batches(n, 0.01, o.how.runs, all, write);
@@ -76,25 +76,25 @@ void run(const std::string& mode, options& o, const sink& write) {
     time_files(o.program, n, o.how.runs, o.folder, write);
   } else if (mode == "sizing") {
     for (const std::string& size : o.sizes) {
-      compare_sizing(o.program, bloomery::parse_count(size).value(), o.how.runs, o.folder, write);
+      compare_sizing(o.program, bloomset::parse_count(size).value(), o.how.runs, o.folder, write);
     }
   } else if (mode == "startup") {
-    time_startup(o.program, bloomery::parse_bytes(o.bytes).value(), o.how.runs, o.folder, write);
+    time_startup(o.program, bloomset::parse_bytes(o.bytes).value(), o.how.runs, o.folder, write);
   } else if (mode == "hash-bits") {
-    measure_hash_bits(n, bloomery::parse_count(o.asked).value(), write);
+    measure_hash_bits(n, bloomset::parse_count(o.asked).value(), write);
   } else if (mode == "billion") {
     fill_billion(n, o.bits, write);
   } else if (mode == "attack") {
-    attack(bloomery::parse_count(o.members).value(), bloomery::parse_count(o.steps).value());
+    attack(bloomset::parse_count(o.members).value(), bloomset::parse_count(o.steps).value());
   } else if (mode == "attack-times") {
     attack_by_times(n);
   } else {
-    measure_drawbacks(n, bloomery::parse_count(o.grown).value(), write);
+    measure_drawbacks(n, bloomset::parse_count(o.grown).value(), write);
   }
 }
 
 int measure(int argc, char** argv) {
-  CLI::App app{"Measures Bloomery, its peers and the machine. bench/run.sh runs all of it."};
+  CLI::App app{"Measures Bloomset, its peers and the machine. bench/run.sh runs all of it."};
   options o;
   app.add_option("-o,--output", o.output, "the results file to append to; - is stdout");
   app.add_option("--runs", o.how.runs, "how often; the median counts")->check(CLI::Range(1, 1000));
@@ -104,7 +104,7 @@ int measure(int argc, char** argv) {
   };
   const auto keys_of = [&](CLI::App* of) { of->add_option("-n,--keys", o.keys, "how many keys"); };
   const auto program_of = [&](CLI::App* of) {
-    of->add_option("--program", o.program, "the command line (build/bloomery)");
+    of->add_option("--program", o.program, "the command line (build/bloomset)");
     of->add_option("--folder", o.folder, "where large files may be (/tmp)");
   };
 
@@ -132,13 +132,13 @@ int measure(int argc, char** argv) {
   mode("tune", "the best distances of prefetching on this CPU beside the library's: a table");
   keys_of(mode("strings", "filters of strings, hashing included: a table"));
   keys_of(mode("sets", "the textbook's sets of URLs"));
-  CLI::App* const files = mode("files", "bloomery build of lines against reading and hashing them");
+  CLI::App* const files = mode("files", "bloomset build of lines against reading and hashing them");
   keys_of(files);
   program_of(files);
-  CLI::App* const sizing = mode("sizing", "bloomery build of an unknown number of lines");
+  CLI::App* const sizing = mode("sizing", "bloomset build of an unknown number of lines");
   sizes_of(sizing);
   program_of(sizing);
-  CLI::App* const startup = mode("startup", "bloomery check of one key in a large filter");
+  CLI::App* const startup = mode("startup", "bloomset check of one key in a large filter");
   startup->add_option("--bytes", o.bytes, "size of the filter");
   program_of(startup);
   CLI::App* const hash_bits = mode("hash-bits", "halves of 128-bit hashes: rates, equal hashes");
@@ -180,7 +180,7 @@ int main(int argc, char** argv) {
   try {
     return bench::measure(argc, argv);
   } catch (const std::exception& failed) {
-    fmt::print(stderr, "bloomery_bench: {}\n", failed.what());
+    fmt::print(stderr, "bloomset_bench: {}\n", failed.what());
     return 2;
   }
 }

@@ -2,7 +2,7 @@
 """The verbs with --memory-limit, beside the same in memory and `sort -u`: time, memory, and whether the output is
 the same. Prints the tables of docs/decisions/larger-than-memory.md.
 
-    cmake --build build --target bloomery_program
+    cmake --build build --target bloomset_program
     bench/memory_limit.py [--keys 100M] [--runs 3] [--folder /tmp] [--only TEXT]
 
 --only measures the rows whose title has TEXT.
@@ -20,7 +20,7 @@ import subprocess
 import tempfile
 import time
 
-PROGRAM = pathlib.Path(os.environ.get("BLOOMERY", pathlib.Path(__file__).resolve().parents[1] / "build" / "bloomery"))
+PROGRAM = pathlib.Path(os.environ.get("BLOOMSET", pathlib.Path(__file__).resolve().parents[1] / "build" / "bloomset"))
 
 
 def limit(bytes):

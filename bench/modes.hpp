@@ -23,7 +23,7 @@ void time_strings(std::uint64_t n, unsigned runs);
 /// Of fewer than `n` keys where memory does not hold so many, one structure at a time.
 void compare_sets(std::uint64_t n, const sink& write);
 
-/// `bloomery build` of a file of n URL-like lines against reading, splitting and hashing them
+/// `bloomset build` of a file of n URL-like lines against reading, splitting and hashing them
 /// alone, `wc -l`, and the DCSO command line where it is installed. Of fewer lines where disk or
 /// memory do not hold them.
 void time_files(const std::string& program, std::uint64_t n, unsigned runs,
@@ -34,7 +34,7 @@ void time_files(const std::string& program, std::uint64_t n, unsigned runs,
 void compare_sizing(const std::string& program, std::uint64_t n, unsigned runs,
                     const std::string& folder, const sink& write);
 
-/// `bloomery check` of one key in a filter of so many bytes.
+/// `bloomset check` of one key in a filter of so many bytes.
 void time_startup(const std::string& program, std::uint64_t bytes, unsigned runs,
                   const std::string& folder, const sink& write);
 

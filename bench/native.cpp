@@ -1,14 +1,14 @@
 // The default filter as who compiles for this CPU has it: its single queries are other
 // instructions.
 
-#include <bloomery/blocked_bloom.hpp>
+#include <bloomset/blocked_bloom.hpp>
 
 #include "typed.hpp"
 
 namespace bench {
 
 [[gnu::visibility("default")]] entries our_native_filters() {
-  return {kind<bloomery::blocked_bloom>("blocked_bloom, for this CPU")};
+  return {kind<bloomset::blocked_bloom>("blocked_bloom, for this CPU")};
 }
 
 }  // namespace bench

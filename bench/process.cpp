@@ -97,7 +97,7 @@ finished run_program(const std::vector<std::string>& words, const std::string& i
   return {.seconds = watch.seconds(), .peak = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024};
 }
 
-scratch_folder::scratch_folder(const std::string& in) : path_(in + "/bloomery-bench-XXXXXX") {
+scratch_folder::scratch_folder(const std::string& in) : path_(in + "/bloomset-bench-XXXXXX") {
   if (::mkdtemp(path_.data()) == nullptr) {
     throw std::runtime_error(fmt::format("cannot make a folder in {}; give --folder", in));
   }

@@ -4,7 +4,7 @@
 #   bench/pwned.sh [LINES] [KIND...]        default: 10^7, and the kinds that suit such a list
 # The lines are made while they are read, and never stored: 10^8 lines would need 4.5 GB. FPR is the
 # rate (default 0.1%). TMPDIR is for the filters, and for eight bytes per key while static kinds are
-# built. Needs the benchmarks: cmake -DBLOOMERY_BENCH=ON.
+# built. Needs the benchmarks: cmake -DBLOOMSET_BENCH=ON.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lines=${1:-10000000}
@@ -12,10 +12,10 @@ shift || true
 kinds=("$@")
 ((${#kinds[@]})) || kinds=(blocked_bloom bloom vector_quotient fuse ribbon)
 fpr=${FPR:-0.1%}
-bloomery=${BLOOMERY:-build/bloomery}
+bloomset=${BLOOMSET:-build/bloomset}
 make_lines=${PWNED_LINES:-build/bench/pwned_lines}
-for program in "$bloomery" "$make_lines"; do
-  [[ -x $program ]] || { echo "$program is missing; build with -DBLOOMERY_BENCH=ON" >&2; exit 2; }
+for program in "$bloomset" "$make_lines"; do
+  [[ -x $program ]] || { echo "$program is missing; build with -DBLOOMSET_BENCH=ON" >&2; exit 2; }
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -31,13 +31,13 @@ printf '%-16s %9s %10s %9s %9s %10s %10s\n' kind "build, s" bytes bits/key "chec
 for kind in "${kinds[@]}"; do
   start=$(now)
   "$make_lines" "$lines" |
-    "$bloomery" build -q --force -o "$work/f" --kind "$kind" --fpr "$fpr" --capacity "$lines" --keys pwned
+    "$bloomset" build -q --force -o "$work/f" --kind "$kind" --fpr "$fpr" --capacity "$lines" --keys pwned
   built=$(since "$start")
   bytes=$(stat -c %s "$work/f")
   start=$(now)
-  members=$("$make_lines" "$asked" | "$bloomery" check -c --keys pwned "$work/f" || [[ $? == 1 ]])
+  members=$("$make_lines" "$asked" | "$bloomset" check -c --keys pwned "$work/f" || [[ $? == 1 ]])
   took=$(since "$start")
-  non_members=$("$make_lines" "$asked" "$lines" | "$bloomery" check -c --keys pwned "$work/f" || [[ $? == 1 ]])
+  non_members=$("$make_lines" "$asked" "$lines" | "$bloomset" check -c --keys pwned "$work/f" || [[ $? == 1 ]])
   printf '%-16s %9s %10s %9s %9s %10s %10s\n' "$kind" "$built" "$bytes" \
     "$(awk -v b="$bytes" -v n="$lines" 'BEGIN {printf "%.2f", 8 * b / n}')" "$took" "$members" "$non_members"
   [[ $members == "$asked" ]] || { echo "$kind: a member was not found: this must never happen" >&2; exit 1; }

@@ -1,7 +1,7 @@
 // Synthetic lines as the Pwned Passwords download has them, to stdout: 40 hexadecimal digits, a
 // colon, a count. Line i is SplitMix64's numbers 3i to 3i + 2, so that any part of a list can be
 // made again.
-//   pwned_lines LINES [FIRST] | bloomery build --keys pwned ...
+//   pwned_lines LINES [FIRST] | bloomset build --keys pwned ...
 
 #include <cerrno>
 #include <charconv>

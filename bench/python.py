@@ -3,7 +3,7 @@
 batches of integers and texts with C++'s. All is measured in turn within each of several runs; shown is the best
 run, which other work on the machine has disturbed least.
 
-    cmake --build build --target bloomery_python bloomery_python_batches
+    cmake --build build --target bloomset_python bloomset_python_batches
     PYTHONPATH=build/bindings/python /usr/bin/python3 bench/python.py [--keys 1M] [--runs 5]
 
 Peers that are not installed (python3-bitarray, python3-flor), and pyarrow's columns without pyarrow, are left out.
@@ -17,10 +17,10 @@ import subprocess
 import sys
 import time
 
-import bloomery
+import bloomset
 
 FPR = 0.01
-PROGRAM = pathlib.Path(bloomery.__file__).parents[3] / "bench" / "python_batches"
+PROGRAM = pathlib.Path(bloomset.__file__).parents[3] / "bench" / "python_batches"
 
 
 class Set:
@@ -44,10 +44,10 @@ class Set:
 
 
 class OneByOne(Set):
-    name = "bloomery, one by one"
+    name = "bloomset, one by one"
 
     def fill(self):
-        self.set = bloomery.BlockedBloom(len(self.keys), FPR)
+        self.set = bloomset.BlockedBloom(len(self.keys), FPR)
         for key in self.keys:
             self.set.add(key)
 
@@ -56,10 +56,10 @@ class OneByOne(Set):
 
 
 class Lists(OneByOne):
-    name = "bloomery, lists"
+    name = "bloomset, lists"
 
     def fill(self):
-        self.set = bloomery.BlockedBloom(len(self.keys), FPR)
+        self.set = bloomset.BlockedBloom(len(self.keys), FPR)
         self.set.update(self.keys)
 
     def ask(self, keys):
@@ -69,7 +69,7 @@ class Lists(OneByOne):
 class Arrow(Lists):
     """The same bytes one after the other, as a table's column has them."""
 
-    name = "bloomery, Arrow's layout"
+    name = "bloomset, Arrow's layout"
 
     def __init__(self, keys):
         super().__init__(keys)
@@ -84,7 +84,7 @@ class Arrow(Lists):
         return self.columns[id(keys)]
 
     def fill(self):
-        self.set = bloomery.BlockedBloom(len(self.keys), FPR)
+        self.set = bloomset.BlockedBloom(len(self.keys), FPR)
         data, ends = self.column(self.keys)
         self.set.update(data, offsets=ends)
 
@@ -161,7 +161,7 @@ def workload(n):
 
 
 def compare(n, runs):
-    bloomery.Bloom(1).contains(["a"])  # which imports NumPy, where it is installed
+    bloomset.Bloom(1).contains(["a"])  # which imports NumPy, where it is installed
     # What is written in Python takes microseconds a key, of whatever number.
     all_keys, fewer = workload(n), workload(max(n // 10, 10))
     subjects = [(cls, all_keys) for cls in (Set, OneByOne, Lists, Arrow)]
@@ -216,7 +216,7 @@ def compare_with_cpp(n, runs):
     cpp = ([], [], [], [])
     for _ in range(runs):
         for name, (keys, asked) in batches.items():
-            f = bloomery.BlockedBloom(n, FPR)
+            f = bloomset.BlockedBloom(n, FPR)
             python[name][0].append(seconds(lambda: f.update(keys))[0] * 1e9 / n)
             f.contains(asked)
             python[name][1].append(seconds(lambda: f.contains(asked))[0] * 1e9 / n)
@@ -235,7 +235,7 @@ def main():
     parser.add_argument("--keys", default="1M")
     parser.add_argument("--runs", type=int, default=5)
     given = parser.parse_args()
-    n = bloomery.plan(given.keys, FPR, kind="bloom").capacity
+    n = bloomset.plan(given.keys, FPR, kind="bloom").capacity
     compare(n, given.runs)
     for size in (n // 10, n, 10 * n):
         compare_with_cpp(size, given.runs)

@@ -3,8 +3,8 @@
 //   python_batches KEYS      prints the nanoseconds per key of an insert and of a query, for both
 
 #include <algorithm>
-#include <bloomery/blocked_bloom.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/blocked_bloom.hpp>
+#include <bloomset/plan/units.hpp>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -32,7 +32,7 @@ std::pair<double, double> measure(const std::vector<Key>& keys, const std::vecto
   const auto n = static_cast<double>(keys.size());
   const auto answers = std::make_unique<bool[]>(asked.size());
   const std::span<bool> into(answers.get(), asked.size());
-  bloomery::blocked_bloom f({.capacity = keys.size(), .fpr = 0.01});
+  bloomset::blocked_bloom f({.capacity = keys.size(), .fpr = 0.01});
   const double inserting = seconds([&] { f.insert(std::span<const Key>(keys)); });
   // A first query touches the memory of the answers, as in Python.
   f.may_contain(std::span<const Key>(asked), into);
@@ -67,7 +67,7 @@ class texts {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto n = bloomery::parse_count(argc == 2 ? argv[1] : "");
+  const auto n = bloomset::parse_count(argc == 2 ? argv[1] : "");
   if (!n) {
     std::fprintf(stderr, "python_batches: %s\n", n.error().message.c_str());
     return 2;

@@ -4,8 +4,8 @@
 // random victim when both are full, up to 500 moves (Fan, Andersen, Kaminsky, Mitzenmacher, CoNEXT
 // 2014, algorithm 1). 16-bit fingerprints in whole words, so that nothing but the moves costs.
 
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/hash.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -19,7 +19,7 @@ class random_walk_cuckoo {
   explicit random_walk_cuckoo(std::size_t buckets) : slots_(buckets * slots), mask_(buckets - 1) {}
 
   /// False when the walk was given up; then some key is lost, as in the paper.
-  bool insert(bloomery::hash64 h) noexcept {
+  bool insert(bloomset::hash64 h) noexcept {
     auto fingerprint = static_cast<std::uint16_t>(h.value | 1);
     std::size_t at = h.value >> 16 & mask_;
     if (put(at, fingerprint) || put(at = other(at, fingerprint), fingerprint)) return true;
@@ -36,7 +36,7 @@ class random_walk_cuckoo {
   static constexpr unsigned max_moves = 500;
 
   std::size_t other(std::size_t bucket, std::uint16_t fingerprint) const noexcept {
-    return (bucket ^ bloomery::detail::remix64(fingerprint)) & mask_;
+    return (bucket ^ bloomset::detail::remix64(fingerprint)) & mask_;
   }
   bool put(std::size_t bucket, std::uint16_t fingerprint) noexcept {
     for (std::size_t i = bucket * slots; i < (bucket + 1) * slots; ++i) {

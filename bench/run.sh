@@ -44,20 +44,20 @@ build=build-bench
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 echo "Building into $build/ ..."
-options=("-DBLOOMERY_BENCH_ARCH=${BENCH_ARCH:-native}")
+options=("-DBLOOMSET_BENCH_ARCH=${BENCH_ARCH:-native}")
 for peer in BOOST_BLOOM BOOST_CONTAINER_HASH FASTFILTER ROCKSDB_SOURCE VQF CUCKOOFILTER \
   PREFIX_FILTER TAFFY; do
-  options+=("-DBLOOMERY_BENCH_$peer=${!peer:+$(cd "${!peer}" && pwd)}")
+  options+=("-DBLOOMSET_BENCH_$peer=${!peer:+$(cd "${!peer}" && pwd)}")
 done
 {
-  cmake -G Ninja -B "$build" -DCMAKE_BUILD_TYPE=Release -DBLOOMERY_CLI=ON -DBLOOMERY_BENCH=ON \
+  cmake -G Ninja -B "$build" -DCMAKE_BUILD_TYPE=Release -DBLOOMSET_CLI=ON -DBLOOMSET_BENCH=ON \
     "${options[@]}" &&
-    cmake --build "$build" --target bloomery_bench bloomery_program
+    cmake --build "$build" --target bloomset_bench bloomset_program
 } >"$log" 2>&1 || { tail -40 "$log"; exit 1; }
 # The memory of peers has huge pages too.
 export GLIBC_TUNABLES=glibc.malloc.hugetlb=1
-program=$build/bench/bloomery_bench
-folder=(--program "$build/bloomery" --folder "${BENCH_FOLDER:-/tmp}")
+program=$build/bench/bloomset_bench
+folder=(--program "$build/bloomset" --folder "${BENCH_FOLDER:-/tmp}")
 
 if [[ $quick ]]; then
   results=$build/quick.jsonl
@@ -110,8 +110,8 @@ for part in "${parts[@]}"; do
     drawbacks) bench drawbacks 1 -n 1M --grown "$grown" ;;
     dcso)
       echo "== dcso: $(date +%T)"
-      # Its exit status says whether bloomery is faster in each row; the table says so too.
-      BLOOMERY=$build/bloomery RESULTS=$results TMPDIR=${BENCH_FOLDER:-/tmp} \
+      # Its exit status says whether bloomset is faster in each row; the table says so too.
+      BLOOMSET=$build/bloomset RESULTS=$results TMPDIR=${BENCH_FOLDER:-/tmp} \
         bench/compare_dcso.sh "$dcso_lines" 3 || (($? == 1))
       ;;
   esac

@@ -2,7 +2,7 @@
 """How long the server takes for commands of the module, by its own account (INFO commandstats), when
 redis-benchmark sends them, and what filters take in memory. Prints a table in Markdown.
 
-    bench/server.py [--items 1000000] [--server redis-server] [--module build/bloomery.so]
+    bench/server.py [--items 1000000] [--server redis-server] [--module build/bloomset.so]
 
 Every command is measured with one request at a time (P=1) and fifty (P=50) of ten clients. Batches
 are of 100 items. "grown" filters began with room for 100 items (BF) or 1024 (CF) and go on
@@ -94,7 +94,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--items", type=int, default=1_000_000)
     parser.add_argument("--server", default="redis-server")
-    parser.add_argument("--module", default=ROOT / "build" / "bloomery.so")
+    parser.add_argument("--module", default=ROOT / "build" / "bloomset.so")
     options = parser.parse_args()
     for program in (options.server, "redis-benchmark"):
         if shutil.which(program) is None:

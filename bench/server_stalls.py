@@ -4,7 +4,7 @@ after PING while a first one runs them, and the longest that it waited is told. 
 the server's main thread worked for a call by the kernel's account, which other programs on the
 machine do not lengthen. Prints a table in Markdown; "no command" is what this machine does by itself.
 
-    bench/server_stalls.py [--megabytes 100] [--server redis-server] [--module build/bloomery.so]
+    bench/server_stalls.py [--megabytes 100] [--server redis-server] [--module build/bloomset.so]
 
 Filters have the size that is given, at 1%. Where many calls are made the longest wait of all of
 them is told; the PINGs between them count as their work.
@@ -186,7 +186,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--megabytes", type=float, default=100)
     parser.add_argument("--server", default="redis-server")
-    parser.add_argument("--module", default=ROOT / "build" / "bloomery.so")
+    parser.add_argument("--module", default=ROOT / "build" / "bloomset.so")
     options = parser.parse_args()
     if shutil.which(options.server) is None:
         sys.exit(f"server_stalls.py: {options.server} is not installed; scripts/install-packages.sh "

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 #include <cstdio>
 #include <functional>
 #include <optional>
@@ -143,19 +143,19 @@ nlohmann::json sorted(const how& what) {
 }
 
 /// A kind of filter at 1%; what is built at once is built from the hashes.
-nlohmann::json filter_of(const bloomery::kind_info& kind, const how& what) {
-  bloomery::plan_request request{.capacity = what.n, .fpr = 0.01};
-  std::optional<bloomery::any_filter> filter;
-  std::vector<bloomery::hash64> hashes;
+nlohmann::json filter_of(const bloomset::kind_info& kind, const how& what) {
+  bloomset::plan_request request{.capacity = what.n, .fpr = 0.01};
+  std::optional<bloomset::any_filter> filter;
+  std::vector<bloomset::hash64> hashes;
   if (kind.build == nullptr) {
     filter.emplace(kind.create(request).value());
   } else {
     hashes.reserve(what.n);
   }
-  const bloomery::filter_hasher hash(request.seed);
+  const bloomset::filter_hasher hash(request.seed);
   const flags answers = make_flags(max_questions);
   nlohmann::json j = measure(
-      "bloomery " + std::string(kind.name), what,
+      "bloomset " + std::string(kind.name), what,
       [&](views keys) {
         if (filter) {
           filter->insert(keys).value();
@@ -166,7 +166,7 @@ nlohmann::json filter_of(const bloomery::kind_info& kind, const how& what) {
         }
       },
       [&] {
-        if (!filter) filter.emplace(kind.build(request, bloomery::hash_source::of(hashes)).value());
+        if (!filter) filter.emplace(kind.build(request, bloomset::hash_source::of(hashes)).value());
         hashes = {};
       },
       [&](views asked) {
@@ -189,7 +189,7 @@ void compare_sets(std::uint64_t n, const sink& write) {
   for (std::size_t s = 0; s < shares.size(); ++s) {
     what.questions[s] = mixed_urls(what.n, shares[s]);
   }
-  for (const bloomery::kind_info& kind : bloomery::kinds()) {
+  for (const bloomset::kind_info& kind : bloomset::kinds()) {
     if (kind.takes_hashes) write(filter_of(kind, what));
   }
   write(unordered(what));

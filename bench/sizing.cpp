@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 
 #include "keys.hpp"
 #include "measure.hpp"
@@ -59,7 +59,7 @@ finished make(const way& how, const std::string& program, std::uint64_t n,
 }
 
 /// The share of non-members that pass.
-double passing_share(const bloomery::any_filter& filter) {
+double passing_share(const bloomset::any_filter& filter) {
   constexpr std::uint64_t batch = 4096;
   std::array<bool, batch> answers{};
   std::uint64_t passed = 0;
@@ -89,7 +89,7 @@ void compare_sizing(const std::string& program, std::uint64_t n, unsigned runs,
       taken[i].add(done.seconds, n);
       peaks[i] = std::max(peaks[i], done.peak);
       if (run + 1 != runs) continue;
-      const auto filter = bloomery::open(scratch.file("filter")).value();
+      const auto filter = bloomset::open(scratch.file("filter")).value();
       nlohmann::json j = figures(taken[i]);
       j.update({{"record", "sizing"},
                 {"name", how.name},

@@ -2,9 +2,9 @@
 # Tests that every part of the benchmark runs on small inputs and that its results make the
 # document, never its speed. The program itself fails when a filter denies a member or when a batch
 # contradicts single queries.
-#   bench/smoke.sh bloomery_bench bloomery
+#   bench/smoke.sh bloomset_bench bloomset
 set -euo pipefail
-program=$1 bloomery=$2
+program=$1 bloomset=$2
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,17 +22,17 @@ bench billion -n 100k
 bench drawbacks -n 4k --grown 4k
 bench attack -n 20k --steps 10k >"$work/attacks"
 bench attack-times -n 100 >"$work/times"
-if [[ -n $bloomery ]]; then
-  bench files -n 5k --program "$bloomery" --folder "$work"
-  bench sizing --sizes 10,1k --program "$bloomery" --folder "$work"
-  bench startup --bytes 1MB --program "$bloomery" --folder "$work"
+if [[ -n $bloomset ]]; then
+  bench files -n 5k --program "$bloomset" --folder "$work"
+  bench sizing --sizes 10,1k --program "$bloomset" --folder "$work"
+  bench startup --bytes 1MB --program "$bloomset" --folder "$work"
 fi
 
-if [[ -n $bloomery ]]; then
-  export BLOOMERY=$bloomery
+if [[ -n $bloomset ]]; then
+  export BLOOMSET=$bloomset
   "$here/memory_limit.py" --keys 10k --runs 1 --folder "$work" >"$work/limits"
   ! grep -v 'sort -u' "$work/limits" | grep -q ' lines |$'
-  if [[ -e ${bloomery%/*}/bloomery_sqlite.so && -e ${bloomery%/*}/bindings/python ]]; then
+  if [[ -e ${bloomset%/*}/bloomset_sqlite.so && -e ${bloomset%/*}/bindings/python ]]; then
     # Debian's Python, for which the package is built, and whose SQLite loads extensions.
     /usr/bin/python3 "$here/engines.py" --keys 1000 'command line' SQLite >"$work/engines"
     grep -q 'SQLite | ask' "$work/engines"

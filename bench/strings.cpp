@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <bloomery/blocked_bloom.hpp>
+#include <bloomset/blocked_bloom.hpp>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -38,7 +38,7 @@ class our_strings final : public string_subject {
  public:
   explicit our_strings(bool distinct) : distinct_(distinct) {}
   void build(string_views members) override {
-    filter_.emplace(bloomery::blocked_bloom_spec{.capacity = members.size(), .fpr = 0.01});
+    filter_.emplace(bloomset::blocked_bloom_spec{.capacity = members.size(), .fpr = 0.01});
     if (distinct_) {
       filter_->insert_distinct(members);
     } else {
@@ -56,7 +56,7 @@ class our_strings final : public string_subject {
 
  private:
   bool distinct_;
-  std::optional<bloomery::blocked_bloom> filter_;
+  std::optional<bloomset::blocked_bloom> filter_;
 };
 
 struct timed_strings {
@@ -71,7 +71,7 @@ void time_strings(std::uint64_t n, unsigned runs) {
   std::vector<timed_strings> rows;
   rows.push_back({"blocked_bloom", std::make_unique<our_strings>(false), {}, {}, {}});
   rows.push_back({"blocked_bloom, distinct keys", std::make_unique<our_strings>(true), {}, {}, {}});
-#ifdef BLOOMERY_BENCH_BOOST
+#ifdef BLOOMSET_BENCH_BOOST
   for (auto* make : {boost_string_peers, boost_native_string_peers}) {
     for (auto& [name, filter] : make(n, 0.01))
       rows.push_back({name, std::move(filter), {}, {}, {}});

@@ -1,6 +1,6 @@
 #pragma once
 
-// Filters of strings, for `bloomery_bench strings`.
+// Filters of strings, for `bloomset_bench strings`.
 
 #include <cstdint>
 #include <memory>

@@ -4,7 +4,7 @@
 // interface. A call is over thousands of keys, so that its being virtual costs nothing.
 
 #include <array>
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,7 +17,7 @@ namespace bench {
 
 /// The same random 64 bits are the hash for subjects that take hashes, and the eight bytes of the
 /// key for those that take keys.
-using keys = std::span<const bloomery::hash64>;
+using keys = std::span<const bloomset::hash64>;
 
 /// Answers to a batch.
 using flags = std::unique_ptr<bool[]>;  // NOLINT(modernize-avoid-c-arrays): a vector has no bools

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <bloomery/concepts.hpp>
+#include <bloomset/concepts.hpp>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -34,7 +34,7 @@ class typed final : public subject {
 
   void build(keys members, unsigned threads) override {
     filter_.reset();
-    if constexpr (bloomery::buildable<F>) {
+    if constexpr (bloomset::buildable<F>) {
       spec_type spec = spec_;
       if constexpr (requires { spec.threads; }) spec.threads = threads;
       take(F::build(spec, members));
@@ -56,7 +56,7 @@ class typed final : public subject {
     if constexpr (hashes_keys) {
       for (const std::uint64_t key : as_keys(asked)) found += filter.may_contain(key);
     } else {
-      for (const bloomery::hash64 h : asked) found += filter.may_contain(h);
+      for (const bloomset::hash64 h : asked) found += filter.may_contain(h);
     }
     return found;
   }
@@ -79,7 +79,7 @@ class typed final : public subject {
  private:
   static constexpr bool hashes_keys = Calls == calls::of_keys;
 
-  void take(bloomery::result<F> made) {
+  void take(bloomset::result<F> made) {
     if (!made) throw std::runtime_error(made.error().message);
     filter_.emplace(std::move(*made));
   }
@@ -115,7 +115,7 @@ entry kind(std::string name, const typename F::spec_type& spec = {}, std::uint64
           .parallel_ask = asks && Calls == calls::of_hashes,
           .make = [spec, begun](const setting& s) -> std::unique_ptr<subject> {
             auto full = spec;
-            if constexpr (!bloomery::buildable<F>) full.capacity = (s.n + begun - 1) / begun;
+            if constexpr (!bloomset::buildable<F>) full.capacity = (s.n + begun - 1) / begun;
             full.fpr = s.fpr;
             return std::make_unique<typed<F, Calls>>(full);
           }};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/detail/core/bits.hpp>
+#include <bloomset/detail/core/bits.hpp>
 #include <unordered_map>
 
 #include "keys.hpp"
@@ -12,10 +12,10 @@
 namespace bench {
 namespace {
 
-using bloomery::detail::load;
-using bloomery::detail::store;
-using bloomery::test::inverse;
-using bloomery::test::unshifted;
+using bloomset::detail::load;
+using bloomset::detail::store;
+using bloomset::test::inverse;
+using bloomset::test::unshifted;
 
 constexpr unsigned lanes = 8;
 // Before the first scrambling of the accumulators. Stripe n uses the secret from word n on.
@@ -39,7 +39,7 @@ void set_word(std::string& key, unsigned word, std::uint64_t value) {
 
 }  // namespace
 
-std::uint64_t integer_of(bloomery::hash64 h, std::uint64_t seed) {
+std::uint64_t integer_of(bloomset::hash64 h, std::uint64_t seed) {
   const std::uint64_t undo = inverse(0x9fb21c651e98df25);
   std::uint64_t x = unshifted(h.value, 28) * undo;
   // The upper 35 bits are unchanged, so that the step undoes itself.

@@ -3,7 +3,7 @@
 // What an adversary can compute from the published structure of hash functions: keys of a chosen
 // hash, and long keys that collide under many seeds.
 
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace bench {
 
 /// The integer key whose XXH3 with this seed is `h`: XXH3 of 8 bytes is a permutation.
-std::uint64_t integer_of(bloomery::hash64 h, std::uint64_t seed);
+std::uint64_t integer_of(bloomset::hash64 h, std::uint64_t seed);
 
 /// Two words of keys of 1088 bytes, whose low halves collide if XXH3's secret, which depends on the
 /// seed, gives their high halves this difference.

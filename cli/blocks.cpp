@@ -1,7 +1,7 @@
 #include "blocks.hpp"
 
 #include <algorithm>
-#include <bloomery/detail/core/source_memory.hpp>
+#include <bloomset/detail/core/source_memory.hpp>
 #include <condition_variable>
 #include <mutex>
 #include <new>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 constexpr unsigned max_threads = 8;
@@ -114,4 +114,4 @@ result<void> in_blocks(key_input& input, const block_steps& steps, unsigned thre
   return std::move(line).outcome();
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -2,7 +2,7 @@
 
 // Processes the blocks of an input on all cores, with results in the order of the blocks.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -12,7 +12,7 @@
 
 #include "key_input.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Two steps per block of an input. Both run in the same thread, whose number is `slot`, so data
 /// kept per slot needs no lock.
@@ -80,4 +80,4 @@ reading for_each_batch(const key_block& block, const key_input& input, record_ke
   return read;
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

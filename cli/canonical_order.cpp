@@ -1,13 +1,13 @@
 #include "canonical_order.hpp"
 
 #include <algorithm>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/hash_shards.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/hash_shards.hpp>
 #include <cstdint>
 #include <iterator>
 #include <vector>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 result<void> in_canonical_order(const key_spool& spool,
                                 const std::function<result<void>(std::span<const hash64>)>& use) {
@@ -30,4 +30,4 @@ result<void> in_canonical_order(const key_spool& spool,
   return {};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

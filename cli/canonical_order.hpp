@@ -2,14 +2,14 @@
 
 // An order of keys that depends on their hashes alone.
 
-#include <bloomery/hash.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/result.hpp>
 #include <functional>
 #include <span>
 
 #include "spool.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Calls `use` with all hashes of the spool, copies included, in the order of remix64(hash), until
 /// it fails.
@@ -23,4 +23,4 @@ namespace bloomery::cli {
 result<void> in_canonical_order(const key_spool& spool,
                                 const std::function<result<void>(std::span<const hash64>)>& use);
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -2,7 +2,7 @@
 
 // A verb of the command line, and the table of verbs.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <functional>
 #include <memory>
 #include <span>
@@ -10,7 +10,7 @@
 
 #include "cli11_fwd.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// The exit status, as grep's: a line was selected, no line was selected, or an error occurred.
 enum class status : int { some = 0, none = 1, error = 2 };
@@ -38,4 +38,4 @@ std::unique_ptr<CLI::App> make_app(action& chosen);
 /// Parses the arguments and runs the verb. Errors and help are printed. Returns the exit status.
 int run(int argc, char** argv);
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

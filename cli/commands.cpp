@@ -5,7 +5,7 @@
 #include "commands/all.hpp"
 #include "tree.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 std::span<const command> commands() noexcept {
   // clang-format off
@@ -38,8 +38,8 @@ std::span<const command> commands() noexcept {
 
 std::unique_ptr<CLI::App> make_app(action& chosen) {
   auto app = std::make_unique<CLI::App>(
-      "Approximate sets: is x in a set too large to store? Never a false \"no\".", "bloomery");
-  app->set_version_flag("--version", "bloomery " BLOOMERY_VERSION, "show the version");
+      "Approximate sets: is x in a set too large to store? Never a false \"no\".", "bloomset");
+  app->set_version_flag("--version", "bloomset " BLOOMSET_VERSION, "show the version");
   app->require_subcommand(0, 1);
   app->fallthrough(false);
   app->set_help_flag("-h,--help", "show this help");
@@ -55,4 +55,4 @@ std::unique_ptr<CLI::App> make_app(action& chosen) {
   return app;
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 using texts = std::vector<std::string>;
@@ -47,10 +47,10 @@ std::string escaped(std::string_view text, std::string_view special) {
 std::string bash_offer(const argument& each, const tree_shape& tree) {
   const texts choices = choices_of(each, tree);
   if (!choices.empty()) {
-    return fmt::format("_bloomery_words {}",
+    return fmt::format("_bloomset_words {}",
                        shell_quoted(fmt::format("{}", fmt::join(choices, " "))));
   }
-  return each.file ? "_bloomery_files" : ":";
+  return each.file ? "_bloomset_files" : ":";
 }
 
 std::string bash_verb(const verb_shape& verb, const tree_shape& tree) {
@@ -65,7 +65,7 @@ std::string bash_verb(const verb_shape& verb, const tree_shape& tree) {
   }
   text += "      esac\n";
   text += fmt::format(
-      "      if [[ $current == -* ]]; then\n        _bloomery_words {}\n        return\n      fi\n",
+      "      if [[ $current == -* ]]; then\n        _bloomset_words {}\n        return\n      fi\n",
       shell_quoted(fmt::format("{}", fmt::join(options, " "))));
   // A verb's positionals are all of one sort, or files behind a filter.
   if (!verb.positionals.empty()) {
@@ -99,7 +99,7 @@ std::string zsh_option(const argument& option, const tree_shape& tree) {
 
 std::string fish_option(const argument& option, std::string_view condition,
                         const tree_shape& tree) {
-  std::string line = fmt::format("complete -c bloomery -n {}", shell_quoted(condition));
+  std::string line = fmt::format("complete -c bloomset -n {}", shell_quoted(condition));
   for (const std::string& name : option.short_names) line += " -s " + name.substr(1);
   for (const std::string& name : option.long_names) line += " -l " + name.substr(2);
   if (!option.value.empty()) {
@@ -117,18 +117,18 @@ std::string fish_option(const argument& option, std::string_view condition,
 }  // namespace
 
 std::string bash_completion(const tree_shape& tree) {
-  std::string text = R"(# bash completion for bloomery, made by 'bloomery completion bash'.
+  std::string text = R"(# bash completion for bloomset, made by 'bloomset completion bash'.
 
-_bloomery_words() {
+_bloomset_words() {
   mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current")
 }
 
-_bloomery_files() {
+_bloomset_files() {
   compopt -o filenames 2>/dev/null
   mapfile -t COMPREPLY < <(compgen -f -- "$current")
 }
 
-_bloomery() {
+_bloomset() {
   COMPREPLY=()
   local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb= word
   # --kind=b comes as three words: --kind, = and b.
@@ -150,18 +150,18 @@ _bloomery() {
     const texts names = names_of(option);
     options.insert(options.end(), names.begin(), names.end());
   }
-  text += fmt::format("    '') _bloomery_words {} ;;\n",
+  text += fmt::format("    '') _bloomset_words {} ;;\n",
                       shell_quoted(fmt::format("{} {}", fmt::join(verb_names(tree), " "),
                                                fmt::join(options, " "))));
   for (const verb_shape& verb : tree.verbs) text += bash_verb(verb, tree);
-  return text + "  esac\n}\n\ncomplete -F _bloomery bloomery\n";
+  return text + "  esac\n}\n\ncomplete -F _bloomset bloomset\n";
 }
 
 std::string zsh_completion(const tree_shape& tree) {
-  std::string text = R"(#compdef bloomery
-# zsh completion for bloomery, made by 'bloomery completion zsh'.
+  std::string text = R"(#compdef bloomset
+# zsh completion for bloomset, made by 'bloomset completion zsh'.
 
-_bloomery() {
+_bloomset() {
   local context state state_descr line
   typeset -A opt_args
   local -a verbs
@@ -200,10 +200,10 @@ _bloomery() {
   esac
 }
 
-if [[ $funcstack[1] == _bloomery ]]; then
-  _bloomery "$@"
+if [[ $funcstack[1] == _bloomset ]]; then
+  _bloomset "$@"
 else
-  compdef _bloomery bloomery
+  compdef _bloomset bloomset
 fi
 )";
 }
@@ -211,11 +211,11 @@ fi
 std::string fish_completion(const tree_shape& tree) {
   constexpr std::string_view no_verb = "__fish_use_subcommand";
   std::string text =
-      "# fish completion for bloomery, made by 'bloomery completion fish'.\n\n"
-      "complete -c bloomery -f\n";
+      "# fish completion for bloomset, made by 'bloomset completion fish'.\n\n"
+      "complete -c bloomset -f\n";
   for (const argument& option : tree.options) text += fish_option(option, no_verb, tree);
   for (const verb_shape& verb : tree.verbs) {
-    text += fmt::format("complete -c bloomery -n {} -a {} -d '{}'\n", shell_quoted(no_verb),
+    text += fmt::format("complete -c bloomset -n {} -a {} -d '{}'\n", shell_quoted(no_verb),
                         shell_quoted(verb.name), escaped(verb.summary, "\\'"));
   }
   for (const verb_shape& verb : tree.verbs) {
@@ -225,13 +225,13 @@ std::string fish_completion(const tree_shape& tree) {
     if (verb.positionals.empty()) continue;
     const argument& first = verb.positionals.front();
     if (const texts choices = choices_of(first, tree); !choices.empty()) {
-      text += fmt::format("complete -c bloomery -n {} -a {}\n", shell_quoted(chosen),
+      text += fmt::format("complete -c bloomset -n {} -a {}\n", shell_quoted(chosen),
                           shell_quoted(fmt::format("{}", fmt::join(choices, " "))));
     } else if (first.file) {
-      text += fmt::format("complete -c bloomery -n {} -F\n", shell_quoted(chosen));
+      text += fmt::format("complete -c bloomset -n {} -F\n", shell_quoted(chosen));
     }
   }
   return text;
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

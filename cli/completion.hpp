@@ -8,14 +8,14 @@
 
 #include "tree.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 inline constexpr std::array shells = {"bash", "zsh", "fish"};
 
 /// For bash 4 and later. Does not need the bash-completion package.
 std::string bash_completion(const tree_shape& tree);
-/// For zsh's compsys. The file is named _bloomery, in a folder of $fpath.
+/// For zsh's compsys. The file is named _bloomset, in a folder of $fpath.
 std::string zsh_completion(const tree_shape& tree);
 std::string fish_completion(const tree_shape& tree);
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

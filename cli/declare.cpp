@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 declared declared::required() const {
   option_->required();
@@ -54,4 +54,4 @@ declared find_declared(CLI::App& app, const std::string& name) {
   return declared(*app.get_option(name));
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -3,7 +3,7 @@
 // Declarations of arguments: the part of CLI11 that verbs need. Its header takes ten seconds to
 // compile, so few files include it. Also the reading of arguments.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,7 +11,7 @@
 
 #include "cli11_fwd.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// A declared argument. Each call adds a property.
 class declared {
@@ -63,4 +63,4 @@ result<void> read_option(std::string_view name, std::string_view text,
   return {};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

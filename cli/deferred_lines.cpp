@@ -6,7 +6,7 @@
 
 #include "flags.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
@@ -152,4 +152,4 @@ result<void> deferred_lines::print(output& out) {
   return {};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

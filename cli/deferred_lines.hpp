@@ -2,9 +2,9 @@
 
 // Lines on disk, of which some are printed at the end.
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/hash.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,7 +15,7 @@
 #include "parted_file.hpp"
 #include "temporary_file.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Keeps lines and the hashes of their keys in temporary files until the lines to print are chosen.
 /// All input and output is sequential.
@@ -65,4 +65,4 @@ class deferred_lines {
   std::vector<bool> is_chosen_;  // per line
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-#include <bloomery/memory_source.hpp>
+#include <bloomset/memory_source.hpp>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -12,7 +12,7 @@
 #include "system.hpp"
 #include "temporary_file.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 constexpr std::size_t min_file = std::size_t{1} << 16;
@@ -72,4 +72,4 @@ void release_file_pages() noexcept {
   for (const auto& [at, size] : all().mapped) release_pages(at, size);
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -2,9 +2,9 @@
 
 // Filters in mapped temporary files instead of memory.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// From now on, memory of 64 KiB or more that filters allocate is in mapped temporary files. The
 /// system writes its pages to the disk when it needs their memory. Precondition: no filter lives,
@@ -17,4 +17,4 @@ failure file_memory_failure(failure otherwise);
 /// Lets the system take back the memory of all such pages. Their contents stay.
 void release_file_pages() noexcept;
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

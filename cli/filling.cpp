@@ -3,21 +3,21 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cstdio>
 #include <vector>
 
 #include "parse_error.hpp"
 #include "report.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 void note(std::string_view text) {
   fmt::print(stderr, "{}\n", one_line(text));
 }
 
 void say(std::string_view verb, std::string_view text) {
-  note(fmt::format("bloomery {}: {}", verb, text));
+  note(fmt::format("bloomset {}: {}", verb, text));
 }
 
 std::string kinds_that(bool abilities::* can) {
@@ -39,7 +39,7 @@ failure no_room(const std::string& place, insert_outcome why, std::string_view a
   if (why == insert_outcome::too_many_copies) {
     return fail(errc::full,
                 fmt::format("{}: the filter cannot store more copies of this key; remove "
-                            "repeated lines with 'bloomery dedup'",
+                            "repeated lines with 'bloomset dedup'",
                             place));
   }
   return fail(errc::full,
@@ -82,4 +82,4 @@ result<void> report_overfull(const any_filter& filter, std::string_view name, st
   return {};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

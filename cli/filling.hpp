@@ -2,20 +2,20 @@
 
 // Common functions of the verbs that insert keys.
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "key_input.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Prints the text on stderr as one line, whatever names it contains.
 void note(std::string_view text);
 
-/// The same after "bloomery VERB: ", for warnings.
+/// The same after "bloomset VERB: ", for warnings.
 void say(std::string_view verb, std::string_view text);
 
 /// The names of the kinds with an ability, separated by commas: `kinds_that(&abilities::erase)`.
@@ -40,4 +40,4 @@ std::string overfull(const any_filter& filter, std::string_view name);
 result<void> report_overfull(const any_filter& filter, std::string_view name, std::string_view verb,
                              bool strict);
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

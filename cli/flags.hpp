@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// A growing array of bool. std::vector<bool> packs bits, so it has no span.
 class flags {
@@ -26,4 +26,4 @@ class flags {
   std::size_t size_ = 0;
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include "filling.hpp"
 #include "opened.hpp"
 #include "target.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 /// Counts the keys in one pass over the inputs.
@@ -98,4 +98,4 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
   return done;
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

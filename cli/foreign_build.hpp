@@ -1,15 +1,15 @@
 #pragma once
 
-// `bloomery build --format`: builds a filter in the format of another program.
+// `bloomset build --format`: builds a filter in the format of another program.
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/result.hpp>
 #include <string>
 
 #include "command.hpp"
 #include "key_input.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 struct foreign_build {
   std::string format;
@@ -23,4 +23,4 @@ struct foreign_build {
 /// the first pass counts the keys. Fails if an input is then a pipe.
 result<status> build_foreign(const foreign_build& how, plan_request request, input_options options);
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -5,7 +5,7 @@
 
 #include "blocks.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 /// Appends the hashes of keys to the list of each hasher. It hashes keys in batches.
@@ -74,4 +74,4 @@ result<void> hash_all(key_input& input, std::span<const hash_seed> seeds,
   return in_blocks(input, steps, threads);
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

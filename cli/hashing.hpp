@@ -2,9 +2,9 @@
 
 // Hashes all keys of an input on all cores.
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/hash.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -12,7 +12,7 @@
 
 #include "key_input.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// The hashes of a batch of keys, one list per seed.
 using hash_lists = std::span<const std::vector<hash64>>;
@@ -24,4 +24,4 @@ using hash_lists = std::span<const std::vector<hash64>>;
 result<void> hash_all(key_input& input, std::span<const hash_seed> seeds,
                       const std::function<result<void>(hash_lists)>& use, unsigned threads = 0);
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

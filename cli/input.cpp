@@ -12,7 +12,7 @@
 
 #include "system.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 bool is_stdin(const std::string& name) {
@@ -112,4 +112,4 @@ result<std::vector<std::string>> files_in(const std::string& folder,
   return names;
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

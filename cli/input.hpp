@@ -2,7 +2,7 @@
 
 // Sources of bytes: files, stdin, and gzip and zstd, which are recognised by their first bytes.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// A stream of bytes.
 class byte_source {
@@ -61,4 +61,4 @@ result<std::unique_ptr<byte_source>> unpack(std::unique_ptr<byte_source> packed)
 /// Whether unpack() decompresses bytes with that beginning.
 bool begins_packed(std::string_view bytes) noexcept;
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

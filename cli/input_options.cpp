@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 #include <iterator>
 #include <utility>
 
 #include "declare.hpp"
 #include "input.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 result<input_names> expand_names(const input_options& options, const keys::reader_kind& kind) {
   input_names names;
@@ -78,7 +78,7 @@ void input_options::declare(CLI::App& app, keys::purpose why) {
        "beginning of a file");
   option(
       app, "--keys", keys.reader,
-      "the reader that turns a line into keys (default lines); 'bloomery man' explains the readers "
+      "the reader that turns a line into keys (default lines); 'bloomset man' explains the readers "
       "and their arguments")
       .value("READER");
   option(app, "--min-count", min_count,
@@ -89,4 +89,4 @@ void input_options::declare(CLI::App& app, keys::purpose why) {
   flag(app, "--no-progress", no_progress, "no progress line, also on a terminal");
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

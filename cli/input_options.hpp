@@ -2,7 +2,7 @@
 
 // The options of verbs that read keys.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@
 #include "key_reader.hpp"
 #include "record_keys.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 struct input_options {
   std::vector<std::string> names;  ///< none is stdin
@@ -45,4 +45,4 @@ result<input_names> expand_names(const input_options& options, const keys::reade
 /// The text of --keys, with --min-count added.
 result<std::string> reader_text(const input_options& options);
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 #include <utility>
 
 #include "declare.hpp"
 #include "prompt.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 key_input::key_input(const input_options& options, std::vector<std::string> names,
                      std::optional<std::uint64_t> total_bytes)
     : names_(std::move(names)),
@@ -220,4 +220,4 @@ std::string key_input::shown(std::string_view line, std::size_t number,
   return records_ ? records_->reader().shown(line, number, key) : std::string(key);
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

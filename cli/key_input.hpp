@@ -2,7 +2,7 @@
 
 // The keys of a verb's INPUT arguments, file after file.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,7 +17,7 @@
 #include "progress.hpp"
 #include "record_keys.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Whole lines of a file, unsplit, for a thread that splits them.
 struct key_block {
@@ -119,4 +119,4 @@ class key_input {
   progress progress_;
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

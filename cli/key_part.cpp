@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/plan/units.hpp>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 std::string list_parts(const key_parts& parts, bool has) {
   std::string text;
@@ -94,4 +94,4 @@ hash_lists key_part::select(hash_lists all) {
   return selected_;
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

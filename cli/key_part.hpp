@@ -2,16 +2,16 @@
 
 // One of several parts of a set of keys, for builds on several machines.
 
-#include <bloomery/hash.hpp>
-#include <bloomery/image.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "hashing.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// "1-3, 7 of 8": the parts that a filter has, or lacks.
 std::string list_parts(const key_parts& parts, bool has);
@@ -43,4 +43,4 @@ class key_part {
   std::vector<std::vector<hash64>> selected_;
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

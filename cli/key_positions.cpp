@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 std::uint64_t key_positions::append(std::size_t file, const reading& read) {
   const bool new_file = entries_.empty() || entries_.back().file != file;
@@ -31,4 +31,4 @@ key_positions::span key_positions::lines_of_key(std::uint64_t key) const {
   return {found.file, line, line};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

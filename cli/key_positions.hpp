@@ -6,7 +6,7 @@
 
 #include "record_keys.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Maps the number of a key to its file and lines. A whole file needs one entry if each of its
 /// lines has one key, else each batch needs one.
@@ -44,4 +44,4 @@ class key_positions {
   std::uint64_t keys_ = 0;
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 key_reader::key_reader(std::unique_ptr<byte_source> source, key_format format, std::size_t block)
     : source_(std::move(source)), format_(format), block_(block + 1) {
@@ -151,4 +151,4 @@ result<void> key_reader::refill() {
   return {};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -2,7 +2,7 @@
 
 // From bytes to keys: lines, or strings that end in NUL.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,7 +14,7 @@
 #include "input.hpp"
 #include "wiped.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 struct key_format {
   char end = '\n';         ///< the end of each key; the last key may lack it
@@ -96,4 +96,4 @@ inline std::string_view line_of(std::string_view key, key_format format) noexcep
   return {key.data(), key.size() + (stripped ? 1 : 0)};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -13,7 +13,7 @@ namespace {
 /// Only a mapped file gives this signal. A handler may not allocate, and cannot return.
 extern "C" void end_at_bus_error(int) {
   constexpr std::string_view text =
-      "bloomery: a mapped file could not be read or written: another program shortened it, or its "
+      "bloomset: a mapped file could not be read or written: another program shortened it, or its "
       "disk failed; give a whole file, or set TMPDIR to another disk\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
   ::_exit(2);
@@ -24,11 +24,11 @@ extern "C" void end_at_bus_error(int) {
 int main(int argc, char** argv) {
   (void)std::signal(SIGBUS, end_at_bus_error);
   try {
-    return bloomery::cli::run(argc, argv);
+    return bloomset::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
-    (void)std::fputs("bloomery: out of memory\n", stderr);
+    (void)std::fputs("bloomset: out of memory\n", stderr);
   } catch (const std::exception& unexpected) {
-    (void)std::fprintf(stderr, "bloomery: %s\n", unexpected.what());
+    (void)std::fprintf(stderr, "bloomset: %s\n", unexpected.what());
   }
   return 2;
 }

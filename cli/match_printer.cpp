@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 /// The text as a JSON string. Bytes that are not UTF-8 become U+FFFD.
@@ -137,4 +137,4 @@ std::string match_printer::totals_json(std::uint64_t selected,
   return text + "]}\n";
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -10,7 +10,7 @@
 #include "output.hpp"
 #include "query.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Prints the selected lines of a batch. With several filters, and unless inverted, the names of
 /// the matching filters and a tab precede each line. Threads may print at once.
@@ -41,4 +41,4 @@ class match_printer {
   const key_input& input_;
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 #include <fstream>
 #include <limits>
 #include <string_view>
 
 #include "declare.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -107,4 +107,4 @@ result<memory_limit> memory_limit_option::read() const {
   return memory_limit{*size, true};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

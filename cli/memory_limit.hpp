@@ -2,7 +2,7 @@
 
 // The memory that a verb may use.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -10,7 +10,7 @@
 
 #include "cli11_fwd.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// The memory that this process could still use: what the machine has available, and what each of
 /// its control groups (version 1 or 2) leaves. Empty if unknown. `root` is the folder that has
@@ -39,4 +39,4 @@ struct memory_limit_option {
   result<memory_limit> read() const;
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -11,10 +11,10 @@
 #include "key_part.hpp"
 #include "target.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
-/// The failure for a file that is not a Bloomery filter, with the formats that it may have.
+/// The failure for a file that is not a Bloomset filter, with the formats that it may have.
 failure no_filter(failure why, const dialects::guess& guess) {
   std::vector<std::string> options;
   options.reserve(guess.perhaps.size());
@@ -37,7 +37,7 @@ void format_options::declare(CLI::App& app) {
       .value("FORMAT");
   option(app, "--column", column, "the column of a Parquet file whose filters are used")
       .value("COLUMN");
-  option(app, "--with", with, "an option of the format; 'bloomery man' lists them")
+  option(app, "--with", with, "an option of the format; 'bloomset man' lists them")
       .value("NAME=VALUE")
       .one_value_per_use();
   key.declare(app);
@@ -156,7 +156,7 @@ result<void> filter_opener::all_used() const {
   if (seen_.empty() && (format_ != nullptr || !options_.empty())) {
     return fail(
         errc::invalid_argument,
-        fmt::format("{}: this is a Bloomery filter, and {} is for filters of other programs; "
+        fmt::format("{}: this is a Bloomset filter, and {} is for filters of other programs; "
                     "leave it out",
                     ours_,
                     format_ != nullptr              ? "--format"
@@ -191,7 +191,7 @@ failure not_ours(failure why, std::string_view verb, const std::string& name) {
   if (format == nullptr) return why;
   return {
       errc::unsupported,
-      fmt::format("{}: {} of format {}, and '{}' accepts only Bloomery filters; check, info, "
+      fmt::format("{}: {} of format {}, and '{}' accepts only Bloomset filters; check, info, "
                   "merge and convert accept others, and 'build --format' creates them",
                   name, guess.certain != nullptr ? "this is a filter" : "this looks like a filter",
                   format->name, verb)};
@@ -214,4 +214,4 @@ result<void> write_filter(const any_filter& filter, const std::string& target, b
   return replacing(target, [&] { return write_file(image, target, policy_of(force)); });
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -1,10 +1,10 @@
 #pragma once
 
-// The filters of a verb: Bloomery files, or files of other programs.
+// The filters of a verb: Bloomset files, or files of other programs.
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/dialects/dialect.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/dialects/dialect.hpp>
+#include <bloomset/result.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,14 +14,14 @@
 #include "cli11_fwd.hpp"
 #include "secret_key.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// How to read a file of another program, the same for every verb that reads one.
 struct format_options {
   std::string format;             ///< a dialect's name; empty: recognised by content
   std::string column;             ///< of a Parquet file
   std::vector<std::string> with;  ///< NAME=VALUE, the options of the dialect
-  secret_key_option key;          ///< of Bloomery filters
+  secret_key_option key;          ///< of Bloomset filters
 
   /// Declares --format, --column, --with and --key-file.
   void declare(CLI::App& app);
@@ -42,7 +42,7 @@ class filter_opener {
  public:
   static result<filter_opener> make(const format_options& options);
 
-  /// Opens a filter file. A file with the Bloomery signature is a Bloomery filter, whatever the
+  /// Opens a filter file. A file with the Bloomset signature is a Bloomset filter, whatever the
   /// options are. Another file has the format that they name, or else the one recognised by
   /// content. A filter that lacks parts of its keys is opened only with `parts`, which receives
   /// those that it has.
@@ -68,14 +68,14 @@ class filter_opener {
   dialects::option_list options_;
   std::vector<bool> used_;                      // per option
   std::vector<const dialects::dialect*> seen_;  // formats of the filters opened so far
-  std::string ours_;                            // the last Bloomery file opened
+  std::string ours_;                            // the last Bloomset file opened
 };
 
 /// Opens the one filter of a verb, read-only.
 result<opened_filter> open_filter(const std::string& name, const format_options& options,
                                   verification verify = verification::automatic);
 
-/// The failure of a verb that accepts only Bloomery filters: `why`, or a sentence that names the
+/// The failure of a verb that accepts only Bloomset filters: `why`, or a sentence that names the
 /// file's format if it is of another program.
 failure not_ours(failure why, std::string_view verb, const std::string& name);
 
@@ -86,4 +86,4 @@ result<void> write_filter(const any_filter& filter, const std::string& target, b
 result<void> write_filter(const dialects::foreign_filter& filter, const std::string& target,
                           bool force);
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

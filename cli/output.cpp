@@ -8,7 +8,7 @@
 
 #include "system.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 output::output(int descriptor) : descriptor_(descriptor), buffer_(capacity) {}
 
@@ -57,4 +57,4 @@ void output::write_all(std::string_view bytes) noexcept {
   }
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

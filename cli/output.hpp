@@ -2,13 +2,13 @@
 
 // stdout, buffered: one system call for many lines.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
 #include <vector>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Buffers output and writes it in pieces of at least 64 KiB. Call flush() at the end; after an
 /// error the destructor writes the rest. If the reader is gone (`| head -1`), the process ends as
@@ -47,4 +47,4 @@ class output {
   int error_ = 0;
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

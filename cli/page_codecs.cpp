@@ -10,7 +10,7 @@
 #include <limits>
 #include <string_view>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 using packed_bytes = std::span<const std::byte>;
@@ -176,4 +176,4 @@ result<void> unpack_page(std::int64_t codec, packed_bytes packed, std::size_t si
               fmt::format("a page's {} data is damaged; get the file anew", row->name));
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -4,14 +4,14 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <bloomery/keys/reader.hpp>
+#include <bloomset/keys/reader.hpp>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "tree.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 // Optimal string alignment: Damerau's distance without edits inside a swapped pair.
@@ -175,8 +175,8 @@ std::string parse_sentence(const CLI::App& app, const CLI::ParseError& error,
   const std::string sentence =
       extras.empty() ? refusal_sentence(verb == nullptr ? app : *verb, error, last_word)
                      : extra_sentence(app, verb, extras.front());
-  const std::string prefix = verb == nullptr ? "bloomery" : "bloomery " + verb->get_name();
+  const std::string prefix = verb == nullptr ? "bloomset" : "bloomset " + verb->get_name();
   return fmt::format("{}: {}; see '{} --help'", prefix, sentence, prefix);
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -8,7 +8,7 @@
 
 #include "cli11_fwd.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// The sentence for a command line that cannot be parsed, without a newline: the verb, the error,
 /// the nearest correct word, and the command for help. `last_word` is the last argument.
@@ -26,4 +26,4 @@ std::string no_verb(std::string_view word, const std::vector<std::string>& verbs
 /// an empty text if none is near. O(total length).
 std::string_view nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/hash.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,7 +17,7 @@
 
 #include "temporary_file.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Memory for n values, which are not initialised. Fails with out_of_memory.
 template <class T>
@@ -138,4 +138,4 @@ class parted_file {
   std::vector<run> runs_;
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <bloomery/plan/units.hpp>
-#include <bloomery/probe.hpp>
+#include <bloomset/plan/units.hpp>
+#include <bloomset/probe.hpp>
 #include <charconv>
 
 #include "declare.hpp"
 #include "opened.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 namespace {
 
@@ -70,7 +70,7 @@ void plan_options::declare(CLI::App& app) {
       .value("NAME")
       .one_of({"xxh3", "siphash", "xxh3-2x64", "siphash-2x64"});
   key.declare(app);
-  option(app, "--with", with, "an option of the kind; 'bloomery man' lists them")
+  option(app, "--with", with, "an option of the kind; 'bloomset man' lists them")
       .value("NAME=VALUE")
       .one_value_per_use();
 }
@@ -95,7 +95,7 @@ result<void> plan_options::choose_hash(plan_request& request) const {
   if (!*secret) {
     return fail(
         errc::invalid_argument,
-        "--hash: siphash needs a secret key; make one with 'bloomery key new FILE', and give "
+        "--hash: siphash needs a secret key; make one with 'bloomset key new FILE', and give "
         "it by --key-file");
   }
   request.seed = **secret;
@@ -135,4 +135,4 @@ result<plan_request> plan_options::request() const {
   return request;
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

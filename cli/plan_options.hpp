@@ -2,8 +2,8 @@
 
 // The options that size a filter, the same for every verb that creates one.
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@
 #include "cli11_fwd.hpp"
 #include "secret_key.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 class plan_options {
  public:
@@ -34,4 +34,4 @@ class plan_options {
   result<void> choose_hash(plan_request& request) const;
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cmath>
 #include <cstdio>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 std::string per_second(double rate) {
@@ -77,4 +77,4 @@ void progress::clear() noexcept {
   shown_ = false;
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Keys and bytes of the input files read so far, and the total bytes if known.
 struct progress_state {
@@ -50,4 +50,4 @@ class progress {
   clock::time_point next_ = start_ + std::chrono::milliseconds(500);
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -15,7 +15,7 @@
 #include "system.hpp"
 #include "wiped.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 // The signals that end or stop a program from its terminal.
@@ -195,4 +195,4 @@ std::unique_ptr<byte_source> prompt_source(std::string question) {
   return std::make_unique<prompted>(std::move(question));
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

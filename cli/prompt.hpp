@@ -2,13 +2,13 @@
 
 // A prompt for a secret on the terminal.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <memory>
 #include <string>
 
 #include "input.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Whether stdin is a terminal.
 bool can_prompt() noexcept;
@@ -18,4 +18,4 @@ bool can_prompt() noexcept;
 /// The source's copy is wiped.
 std::unique_ptr<byte_source> prompt_source(std::string question);
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -6,7 +6,7 @@
 
 #include "declare.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 const dialects::foreign_filter* foreign_in(const opened_filter& filter) {
@@ -118,4 +118,4 @@ std::size_t query::ask(const key_batch& batch, answers& said) const {
   return batch.ends.empty() || !invert_ ? n : n - drop_keyless(batch, selected);
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -13,7 +13,7 @@
 #include "opened.hpp"
 #include "record_keys.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// The answers for one batch. `hits` counts over all batches.
 struct answers {
@@ -62,4 +62,4 @@ class query {
   bool invert_;
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 std::size_t key_batch::line_of_key(std::size_t key) const noexcept {
   if (ends.empty()) return key;
@@ -57,4 +57,4 @@ void record_keys::clear() noexcept {
   keys_.clear();
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

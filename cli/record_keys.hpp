@@ -2,8 +2,8 @@
 
 // Lines, and the keys that a reader derives from them.
 
-#include <bloomery/keys/reader.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/keys/reader.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// The rule from lines to keys: the options --keys and --skip-bad.
 struct key_choice {
@@ -105,4 +105,4 @@ class record_keys {
   keys::key_list keys_;
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -4,15 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cmath>
 #include <type_traits>
 #include <variant>
 
 #include "teach/plan_lines.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 std::string label_of(const property& extra) {
@@ -323,4 +323,4 @@ abilities abilities_of_kind(const filter_info& info) {
   return find_kind(info.kind)->can;
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -2,15 +2,15 @@
 
 // The figures of a plan and of a filter, as text and as JSON.
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/dialects/dialect.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/dialects/dialect.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Figures with their labels, shown in two columns.
 using figures = std::vector<std::pair<std::string, std::string>>;
@@ -57,4 +57,4 @@ std::string text_of(const abilities& can, std::string_view separator);
 /// The abilities of a filter's kind. A filter that was opened read-only has fewer.
 abilities abilities_of_kind(const filter_info& info);
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -13,7 +13,7 @@
 #include "command.hpp"
 #include "parse_error.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 /// The words after the program's name, in reverse order as CLI::App::parse needs them. Words after
@@ -60,16 +60,16 @@ int run(int argc, char** argv) {
     std::ostringstream text;
     app->exit(help, text, text);
     (void)std::fputs(text.str().c_str(), stdout);
-    return static_cast<int>(all_written("bloomery") ? done : status::error);
+    return static_cast<int>(all_written("bloomset") ? done : status::error);
   } catch (const CLI::ParseError& wrong) {
     fmt::print(stderr, "{}\n", one_line(parse_sentence(*app, wrong, last_word)));
     return static_cast<int>(status::error);
   }
-  if (!chosen) {  // 'bloomery' alone is an error: a script has left out the verb
+  if (!chosen) {  // 'bloomset' alone is an error: a script has left out the verb
     (void)std::fputs(app->help().c_str(), stderr);
     return static_cast<int>(status::error);
   }
-  const std::string verb = "bloomery " + app->get_subcommands().front()->get_name();
+  const std::string verb = "bloomset " + app->get_subcommands().front()->get_name();
   const auto outcome = chosen();
   if (!outcome) {
     fmt::print(stderr, "{}: {}\n", verb, one_line(outcome.error().message));
@@ -79,4 +79,4 @@ int run(int argc, char** argv) {
   return static_cast<int>(*outcome);
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -9,18 +9,18 @@
 
 #include "declare.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 void secret_key_option::declare(CLI::App& app) {
   option(app, "--key-file", file,
-         "a file with the secret key of the hash function (default: the variable BLOOMERY_KEY)")
+         "a file with the secret key of the hash function (default: the variable BLOOMSET_KEY)")
       .value("FILE");
 }
 
 result<std::optional<hash_key>> secret_key_option::read() const {
   constexpr std::size_t key_digits = 2 * hash_key::size;
   std::string text;
-  std::string source = "the variable BLOOMERY_KEY";
+  std::string source = "the variable BLOOMSET_KEY";
   if (!file.empty()) {
     source = file;
     std::ifstream in(file);
@@ -31,7 +31,7 @@ result<std::optional<hash_key>> secret_key_option::read() const {
       return fail(errc::io, fmt::format("--key-file: cannot read {}: {}", file,
                                         std::generic_category().message(errno)));
     }
-  } else if (const char* const given = std::getenv("BLOOMERY_KEY"); given != nullptr) {
+  } else if (const char* const given = std::getenv("BLOOMSET_KEY"); given != nullptr) {
     text = given;
   } else {
     return std::optional<hash_key>();
@@ -39,9 +39,9 @@ result<std::optional<hash_key>> secret_key_option::read() const {
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   if (const auto key = hash_key::parse(text)) return key;
   return fail(errc::invalid_argument,
-              fmt::format("{} holds no key; a key is {} hexadecimal digits, as 'bloomery key new' "
+              fmt::format("{} holds no key; a key is {} hexadecimal digits, as 'bloomset key new' "
                           "makes them",
                           source, key_digits));
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

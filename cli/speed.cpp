@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/hash.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/plan/units.hpp>
 #include <chrono>
 #include <memory>
 #include <span>
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 // Enough queries for a standard error of 1% at a rate of 1%, in a few seconds for all kinds at a
@@ -120,7 +120,7 @@ class measurement {
     return {};
   }
 
-  /// Builds from hashes, as `bloomery build` does.
+  /// Builds from hashes, as `bloomset build` does.
   result<void> build() {
     request_.hash_bits = hash_bits_for(kind_, request_);
     std::vector<double> times;
@@ -200,4 +200,4 @@ result<measured_kind> measure(const kind_info& kind, const plan_request& request
   return std::make_unique<measurement>(kind, request, plan, key_bytes, worked)->run();
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -2,14 +2,14 @@
 
 // Measures the speed, size and rate of a kind of filter on this machine.
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Keys per batch.
 inline constexpr std::size_t speed_batch = 4096;
@@ -51,4 +51,4 @@ result<measured_kind> measure(const kind_info& kind, const plan_request& request
                               const plan_report& plan, std::size_t key_bytes,
                               const std::function<void(std::uint64_t keys)>& worked);
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cmath>
 #include <utility>
 
 #include "system.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 void copy_sample::thin() {
   mask_ = 2 * mask_ + 1;
@@ -114,4 +114,4 @@ result<void> key_spool::for_each(
   return {};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -3,11 +3,11 @@
 // The hashes of keys, kept until the number of keys is known.
 
 #include <algorithm>
-#include <bloomery/any_filter.hpp>
-#include <bloomery/detail/core/cardinality.hpp>
-#include <bloomery/hash.hpp>
-#include <bloomery/result.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/detail/core/cardinality.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/result.hpp>
+#include <bloomset/storage.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,7 +19,7 @@
 
 #include "parted_file.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Estimates the copies per key from a sample: all keys while they are few, then the keys whose
 /// hash has enough zero bits at fixed positions that 2^15 to 2^16 keys remain.
@@ -123,4 +123,4 @@ class key_spool {
   copy_sample copies_;
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

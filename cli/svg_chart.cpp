@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 constexpr double width = 900;
@@ -158,4 +158,4 @@ std::string to_svg(const chart& drawn) {
   return drawing(drawn).draw();
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

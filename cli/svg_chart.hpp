@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 struct chart_point {
   double x;
@@ -51,4 +51,4 @@ struct chart {
 /// all y are positive.
 std::string to_svg(const chart& drawn);
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -6,15 +6,15 @@
 #include <algorithm>
 #include <array>
 
-// -DBLOOMERY_PORTABLE compiles the portable part on Linux too, for the tests.
-#if defined(__linux__) && !defined(BLOOMERY_PORTABLE)
-#define BLOOMERY_LINUX
+// -DBLOOMSET_PORTABLE compiles the portable part on Linux too, for the tests.
+#if defined(__linux__) && !defined(BLOOMSET_PORTABLE)
+#define BLOOMSET_LINUX
 #include <fcntl.h>
 
 #include <cstring>
 #endif
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 // Written rather than skipped, so that the file has no holes.
@@ -31,7 +31,7 @@ bool fill_with_zeros(int file, std::uint64_t size) noexcept {
 
 }  // namespace
 
-#if defined(BLOOMERY_LINUX)
+#if defined(BLOOMSET_LINUX)
 
 int open_nameless(const char* folder) noexcept {
   return ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -90,4 +90,4 @@ std::uint64_t machine_memory() noexcept {
   return 0;
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -5,14 +5,14 @@
 
 #include <fmt/format.h>
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <system_error>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// "NAME: cannot WHAT: Input/output error", from errno. An empty name is left out.
 inline failure system_failure(std::string_view name, std::string_view what) {
@@ -41,4 +41,4 @@ void release_pages(void* at, std::size_t size) noexcept;
 /// Bytes of the machine's memory, or 0 if that is unknown.
 std::uint64_t machine_memory() noexcept;
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

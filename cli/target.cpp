@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <bloomery/file.hpp>
+#include <bloomset/file.hpp>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -17,7 +17,7 @@
 #include "filling.hpp"
 #include "system.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 /// Precondition: a character device. Opening a pipe, for example, would affect its reader.
@@ -99,11 +99,11 @@ result<void> replacing(const std::string& path, const std::function<result<void>
   const auto after = regular_file(path);
   if (before && after && (before->st_uid != after->st_uid || before->st_gid != after->st_gid)) {
     note(
-        fmt::format("bloomery: warning: {}: the file now belongs to {}, because only root can keep "
+        fmt::format("bloomset: warning: {}: the file now belongs to {}, because only root can keep "
                     "its owner {}",
                     path, owner_of(*after), owner_of(*before)));
   }
   return {};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

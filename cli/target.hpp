@@ -2,11 +2,11 @@
 
 // The output file of a verb.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <functional>
 #include <string>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Fails if a filter cannot be written there. Call it before any key is read. The target is a file,
 /// or "-" for a stdout that is not a terminal.
@@ -22,4 +22,4 @@ result<void> write_chart(const std::string& svg, const std::string& target, bool
 /// owner or group.
 result<void> replacing(const std::string& path, const std::function<result<void>()>& write);
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -4,14 +4,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
 
 #include "system.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 std::string temporary_folder() {
@@ -24,7 +24,7 @@ std::string temporary_folder() {
 int open_temporary(const std::string& folder) {
   const int nameless = open_nameless(folder.c_str());
   if (nameless >= 0) return nameless;
-  std::string name = folder + "/bloomery-XXXXXX";
+  std::string name = folder + "/bloomset-XXXXXX";
   const int named = ::mkostemp(name.data(), O_CLOEXEC);
   if (named >= 0) ::unlink(name.c_str());
   return named;
@@ -98,4 +98,4 @@ result<std::byte*> temporary_file::map(std::size_t size) {
   return static_cast<std::byte*>(at);
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

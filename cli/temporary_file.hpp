@@ -2,13 +2,13 @@
 
 // Temporary files without a name.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// A file in $TMPDIR, or /tmp, that disappears however the process ends. Failures are sentences
 /// that name the folder and TMPDIR.
@@ -45,4 +45,4 @@ class temporary_file {
   std::uint64_t size_ = 0;
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -6,15 +6,15 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/any_filter.hpp>
-#include <bloomery/dialects/dialect.hpp>
-#include <bloomery/keys/reader.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/dialects/dialect.hpp>
+#include <bloomset/keys/reader.hpp>
 #include <string_view>
 
 #include "completion.hpp"
 #include "teach/text.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 constexpr std::size_t widest_spelling = 26;
@@ -119,7 +119,7 @@ std::string argument::spelling() const {
 }
 
 std::string verb_shape::usage() const {
-  std::string text = "bloomery " + name;
+  std::string text = "bloomset " + name;
   for (const argument& option : options) {
     if (!option.required) continue;
     const auto& names = option.short_names.empty() ? option.long_names : option.short_names;
@@ -158,14 +158,14 @@ tree_shape shape_of(const CLI::App& app) {
 }
 
 std::string help_text(const tree_shape& tree) {
-  std::string text = tree.summary + "\n\nUsage: bloomery VERB [OPTION]... [FILE]...\n\nVerbs:\n";
+  std::string text = tree.summary + "\n\nUsage: bloomset VERB [OPTION]... [FILE]...\n\nVerbs:\n";
   std::size_t column = 0;
   for (const verb_shape& verb : tree.verbs) column = std::max(column, verb.name.size() + 4);
   for (const verb_shape& verb : tree.verbs) append_row(text, verb.name, verb.summary, column);
   append_rows(text, "Options", tree.options);
   text +=
       "\nWrite counts as 1000, 10M or 1e9, sizes as 120MB or 1GiB, rates as 1%, 0.01 or "
-      "1/1000.\nExit status: 0 some, 1 none, 2 error. 'bloomery help VERB' shows a verb's options "
+      "1/1000.\nExit status: 0 some, 1 none, 2 error. 'bloomset help VERB' shows a verb's options "
       "and examples.\n";
   return text;
 }
@@ -181,4 +181,4 @@ std::string help_text(const verb_shape& verb) {
   return text;
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

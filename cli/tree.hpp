@@ -8,7 +8,7 @@
 
 #include "cli11_fwd.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// An option, a flag or a positional argument.
 struct argument {
@@ -32,7 +32,7 @@ struct verb_shape {
   std::vector<argument> positionals;
   std::vector<argument> options;  ///< sorted by their long names, --help last
 
-  /// "bloomery check [OPTION]... FILTER [INPUT]..."
+  /// "bloomset check [OPTION]... FILTER [INPUT]..."
   std::string usage() const;
 };
 
@@ -51,4 +51,4 @@ tree_shape shape_of_whole(const CLI::App& verb);
 std::string help_text(const tree_shape& tree);
 std::string help_text(const verb_shape& verb);
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -16,7 +16,7 @@
 #include "input.hpp"
 #include "system.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 // Large enough to amortise the system call, small enough for the second-level cache.
@@ -231,4 +231,4 @@ result<std::unique_ptr<byte_source>> unpack(std::unique_ptr<byte_source> packed)
   return whole;
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -8,7 +8,7 @@
 
 #include "system.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 /// Overwrites memory before it is freed, also when a vector grows.
 template <class T>
@@ -25,4 +25,4 @@ struct wiping_allocator : std::allocator<T> {
 
 using wiped_bytes = std::vector<char, wiping_allocator<char>>;
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

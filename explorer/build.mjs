@@ -12,7 +12,7 @@ import {fileURLToPath} from 'node:url';
 const [npm, sources, wasm, page] = process.argv.slice(2);
 const here = path.dirname(fileURLToPath(import.meta.url));
 const lock = readFileSync(path.join(here, 'package-lock.json'), 'utf8');
-const installed = path.join(here, 'node_modules', '.bloomery-lock');
+const installed = path.join(here, 'node_modules', '.bloomset-lock');
 
 if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
   const done = spawnSync(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund',
@@ -33,7 +33,7 @@ const shared = {
 };
 const script = await esbuild.build({
   ...shared, entryPoints: [path.join(sources, 'main.js')], format: 'iife', charset: 'utf8',
-  alias: {'bloomery.wasm': wasm}, loader: {'.wasm': 'binary'}, platform: 'browser',
+  alias: {'bloomset.wasm': wasm}, loader: {'.wasm': 'binary'}, platform: 'browser',
 });
 const style = await esbuild.build({
   ...shared, entryPoints: [path.join(sources, 'style.css')], charset: 'utf8',

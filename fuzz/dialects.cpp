@@ -2,7 +2,7 @@
 // that is written as it was read. The first byte chooses the dialect and its options.
 
 #include <array>
-#include <bloomery/dialects/dialect.hpp>
+#include <bloomset/dialects/dialect.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace {
 
-namespace d = bloomery::dialects;
+namespace d = bloomset::dialects;
 
 void require(bool holds, const char* what, const std::string& why = {}) {
   if (holds) return;
@@ -46,13 +46,13 @@ const std::vector<reading>& readings() {
 }
 
 /// Opens the bytes in that way.
-bloomery::result<d::foreign_filter> open(const reading& as, const std::vector<std::byte>& bytes,
-                                         bloomery::access how) {
-  return d::open(*d::find(as.format).value(), bloomery::mapped_storage(nullptr, bytes),
+bloomset::result<d::foreign_filter> open(const reading& as, const std::vector<std::byte>& bytes,
+                                         bloomset::access how) {
+  return d::open(*d::find(as.format).value(), bloomset::mapped_storage(nullptr, bytes),
                  {.name = "fuzz.bytes", .how = how, .options = as.options});
 }
 
-void use(const reading& as, d::foreign_filter& filter, bloomery::access how) {
+void use(const reading& as, d::foreign_filter& filter, bloomset::access how) {
   const std::array<std::string_view, 4> keys = {"1", "-22.5", "", "\xe2\x82\xac"};
   std::array<bool, 4> answers{};
   filter.may_contain(keys, answers);
@@ -63,14 +63,14 @@ void use(const reading& as, d::foreign_filter& filter, bloomery::access how) {
   const auto info = filter.info();
   require(info.current_fpr >= 0 && info.current_fpr <= 1, "a rate outside of 0 to 1");
   const auto inserted = filter.insert(std::span(keys).first(1));
-  require(!inserted || how == bloomery::access::writable, "a read-only filter was changed");
+  require(!inserted || how == bloomset::access::writable, "a read-only filter was changed");
   if (inserted && inserted->done == 1 && filter.askable()) {
     require(filter.may_contain(keys.at(0)), "a false negative");
   }
   const auto image = filter.image();
   if (!image) return;
   const auto bytes = image->bytes();
-  const auto again = open(as, bytes, bloomery::access::read_only);
+  const auto again = open(as, bytes, bloomset::access::read_only);
   require(again.has_value(), "what was written is refused: ", again ? "" : again.error().message);
   filter.may_contain(keys, answers);
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -87,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto* const first = reinterpret_cast<const std::byte*>(data);
   const std::vector<std::byte> file(first + 1, first + size);
   (void)d::recognise(file);
-  for (const auto how : {bloomery::access::read_only, bloomery::access::writable}) {
+  for (const auto how : {bloomset::access::read_only, bloomset::access::writable}) {
     auto filter = open(as, file, how);
     if (filter) {
       use(as, *filter, how);
@@ -97,7 +97,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(why.message.starts_with("fuzz.bytes: ") && why.message.size() > 30,
             "no sentence that names the file: ", why.message);
     require(why.message.find('\n') == std::string::npos, "not one line: ", why.message);
-    require(why.code != bloomery::errc::out_of_memory, "asked for absurd memory: ", why.message);
+    require(why.code != bloomset::errc::out_of_memory, "asked for absurd memory: ", why.message);
   }
   return 0;
 }

@@ -1,7 +1,7 @@
 // A reader's text, and any bytes as its records: keys, or one short sentence and nothing appended;
 // the same when read again. The first byte chooses the reader, or that the first line names it.
 
-#include <bloomery/keys/reader.hpp>
+#include <bloomset/keys/reader.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 namespace {
 
-namespace k = bloomery::keys;
+namespace k = bloomset::keys;
 
 constexpr std::size_t longest_sentence = 500;
 

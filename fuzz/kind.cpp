@@ -10,8 +10,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/bloomery.hpp>
-#include <bloomery/detail/core/precondition.hpp>
+#include <bloomset/bloomset.hpp>
+#include <bloomset/detail/core/precondition.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -30,9 +30,9 @@ void require(bool holds, const char* what) {
 }
 
 /// The bytes behind the first eight as hashes of one to eight bytes, in the lower or upper bits.
-std::vector<bloomery::hash64> hashes_in(const std::uint8_t* data, std::size_t size, unsigned width,
+std::vector<bloomset::hash64> hashes_in(const std::uint8_t* data, std::size_t size, unsigned width,
                                         bool upper) {
-  std::vector<bloomery::hash64> hashes;
+  std::vector<bloomset::hash64> hashes;
   for (; size >= width; data += width, size -= width) {
     std::uint64_t value = 0;
     std::memcpy(&value, data, width);
@@ -46,12 +46,12 @@ void play_operations(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t max_operations = 300;
   if (size < 3) return;
   constexpr std::array rates = {0.5, 0.1, 0.01, 0.0001};
-  bloomery::test::lockstep<Filter> pair(
-      bloomery::detail::or_die(Filter::make({.capacity = std::uint64_t{data[0]} % 100 + 1,
+  bloomset::test::lockstep<Filter> pair(
+      bloomset::detail::or_die(Filter::make({.capacity = std::uint64_t{data[0]} % 100 + 1,
                                              .fpr = rates.at(data[1] % rates.size()),
                                              .seed = data[2]})));
   for (std::size_t i = 3; i + 3 <= size && i < 3 * max_operations; i += 3) {
-    bloomery::test::apply(pair, data[i], data[i + 1], data[i + 2]);
+    bloomset::test::apply(pair, data[i], data[i + 1], data[i + 2]);
     if (pair.ok()) continue;
     std::fprintf(stderr, "operation %zu: %s\n", i / 3 - 1, pair.contradiction().c_str());
     std::abort();
@@ -76,7 +76,7 @@ void build_from_hashes(const std::uint8_t* data, std::size_t size) {
   for (std::size_t i = 1; i < times; ++i) {
     hashes.insert(hashes.end(), hashes.begin(), hashes.begin() + static_cast<std::ptrdiff_t>(once));
   }
-  const auto filter = Filter::build(spec, std::span<const bloomery::hash64>(hashes));
+  const auto filter = Filter::build(spec, std::span<const bloomset::hash64>(hashes));
   if (!filter) {
     require(filter.error().message.size() > 30, "no sentence");
     return;
@@ -86,15 +86,15 @@ void build_from_hashes(const std::uint8_t* data, std::size_t size) {
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     require(answers[i] && filter->may_contain(hashes[i]), "a false negative");
   }
-  const auto bytes = bloomery::serialize(filter->image());
+  const auto bytes = bloomset::serialize(filter->image());
   std::reverse(hashes.begin(), hashes.end());
-  const auto again = Filter::build(spec, std::span<const bloomery::hash64>(hashes));
-  require(again && bloomery::serialize(again->image()) == bytes, "another order, another filter");
+  const auto again = Filter::build(spec, std::span<const bloomset::hash64>(hashes));
+  require(again && bloomset::serialize(again->image()) == bytes, "another order, another filter");
 }
 
 template <class Filter>
 void run(const std::uint8_t* data, std::size_t size) {
-  if constexpr (bloomery::insertable<Filter>) {
+  if constexpr (bloomset::insertable<Filter>) {
     play_operations<Filter>(data, size);
   } else {
     build_from_hashes<Filter>(data, size);
@@ -105,7 +105,7 @@ struct target {
   std::string_view name;
   void (*run)(const std::uint8_t* data, std::size_t size);
 };
-using namespace bloomery;  // of the kinds
+using namespace bloomset;  // of the kinds
 constexpr target targets[] = {
     {"bloom_salted", run<basic_bloom<salted_hashing>>},
     {"bloom_fnv_murmur", run<basic_bloom<fnv_murmur_hashing>>},

@@ -3,7 +3,7 @@
 // them to the parameters and payloads behind.
 
 #include <array>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -20,13 +20,13 @@ void require(bool holds, const char* what, const std::string& why = {}) {
   std::abort();
 }
 
-void require_sentence(const bloomery::failure& why) {
+void require_sentence(const bloomset::failure& why) {
   require(why.message.starts_with("fuzz.bloom: ") && why.message.size() > 30,
           "no sentence that names the file: ", why.message);
-  require(why.code != bloomery::errc::out_of_memory, "asked for absurd memory: ", why.message);
+  require(why.code != bloomset::errc::out_of_memory, "asked for absurd memory: ", why.message);
 }
 
-void use(bloomery::any_filter& filter) {
+void use(bloomset::any_filter& filter) {
   const std::array<std::string_view, 3> keys = {"alice", "bob", ""};
   std::array<bool, 3> answers{};
   std::array<std::uint64_t, 3> counts{};
@@ -66,36 +66,36 @@ extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** argv) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto* first = reinterpret_cast<const std::byte*>(data);
   std::vector<std::byte> file(first, first + size);
-  if (is_sealed && file.size() >= bloomery::test::at::parameters) {
+  if (is_sealed && file.size() >= bloomset::test::at::parameters) {
     // The lengths are made to fit as well: what is behind them is the aim here.
-    bloomery::detail::store(file.data(), std::uint64_t{0x0a0d4d4f4f4c4289});
-    bloomery::detail::store(file.data() + bloomery::test::at::format_version, std::uint16_t{1});
+    bloomset::detail::store(file.data(), std::uint64_t{0x0a0d4d4f4f4c4289});
+    bloomset::detail::store(file.data() + bloomset::test::at::format_version, std::uint16_t{1});
     const auto parameters =
-        bloomery::detail::load<std::uint32_t>(file.data() + bloomery::test::at::parameter_bytes);
+        bloomset::detail::load<std::uint32_t>(file.data() + bloomset::test::at::parameter_bytes);
     if (parameters <= file.size() - 64) {
-      bloomery::detail::store(file.data() + bloomery::test::at::payload_bytes,
+      bloomset::detail::store(file.data() + bloomset::test::at::payload_bytes,
                               std::uint64_t{file.size() - 64 - parameters});
     }
-    bloomery::test::reseal(file);
+    bloomset::test::reseal(file);
   }
-  using bloomery::verification;
+  using bloomset::verification;
   for (const auto how : {verification::always, verification::header}) {
     const auto stored =
-        bloomery::read_stored(bloomery::mapped_storage(nullptr, file), how, "fuzz.bloom");
+        bloomset::read_stored(bloomset::mapped_storage(nullptr, file), how, "fuzz.bloom");
     if (!stored) {
       require_sentence(stored.error());
       continue;
     }
-    for (const auto mode : {bloomery::access::read_only, bloomery::access::writable}) {
-      auto filter = bloomery::open_any(*stored, mode, "fuzz.bloom");
+    for (const auto mode : {bloomset::access::read_only, bloomset::access::writable}) {
+      auto filter = bloomset::open_any(*stored, mode, "fuzz.bloom");
       if (!filter) {
         require_sentence(filter.error());
         continue;
       }
-      require(bloomery::serialize(filter->image()).size() == file.size(),
+      require(bloomset::serialize(filter->image()).size() == file.size(),
               "what was read is written at another size");
       if (how == verification::always) {
-        require(bloomery::serialize(filter->image()) == file, "what was read is written otherwise");
+        require(bloomset::serialize(filter->image()) == file, "what was read is written otherwise");
       }
       use(*filter);
     }

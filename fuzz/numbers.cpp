@@ -1,6 +1,6 @@
 // Any text as a count, a size and a rate: a number in its range, or one sentence.
 
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -15,8 +15,8 @@ void require(bool holds, const char* what, std::string_view text) {
 }
 
 template <class Number>
-void require_sentence(const bloomery::result<Number>& parsed, std::string_view text) {
-  require(parsed.error().code == bloomery::errc::invalid_argument, "another error", text);
+void require_sentence(const bloomset::result<Number>& parsed, std::string_view text) {
+  require(parsed.error().code == bloomset::errc::invalid_argument, "another error", text);
   require(parsed.error().message.size() > 20, "no sentence", text);
 }
 
@@ -25,22 +25,22 @@ void require_sentence(const bloomery::result<Number>& parsed, std::string_view t
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   constexpr std::uint64_t beyond = std::uint64_t{1} << 63;
-  for (const auto parse : {bloomery::parse_count, bloomery::parse_bytes}) {
+  for (const auto parse : {bloomset::parse_count, bloomset::parse_bytes}) {
     const auto number = parse(text);
     if (number) {
       require(*number >= 1 && *number < beyond, "outside of its range", text);
       const auto again = parse(std::to_string(*number));
       require(again && *again == *number, "a number is not read as itself", text);
-      (void)bloomery::format_count(*number);
-      (void)bloomery::format_bytes(*number);
+      (void)bloomset::format_count(*number);
+      (void)bloomset::format_bytes(*number);
     } else {
       require_sentence(number, text);
     }
   }
-  const auto rate = bloomery::parse_rate(text);
+  const auto rate = bloomset::parse_rate(text);
   if (rate) {
     require(*rate > 0 && *rate < 1, "outside of its range", text);
-    (void)bloomery::format_rate(*rate);
+    (void)bloomset::format_rate(*rate);
   } else {
     require_sentence(rate, text);
   }

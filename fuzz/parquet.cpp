@@ -1,8 +1,8 @@
 // Any bytes as a Parquet file that gets filters: refused with a sentence, or a file whose column
 // has filters, and the same file again when they are replaced.
 
-#include <bloomery/dialects/dialect.hpp>
-#include <bloomery/dialects/parquet.hpp>
+#include <bloomset/dialects/dialect.hpp>
+#include <bloomset/dialects/parquet.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace {
 
-namespace d = bloomery::dialects;
+namespace d = bloomset::dialects;
 
 void require(bool holds, const char* what, const std::string& why = {}) {
   if (holds) return;
@@ -19,10 +19,10 @@ void require(bool holds, const char* what, const std::string& why = {}) {
 }
 
 /// A codec that packs nothing, so that the fuzzer sees pages.
-bloomery::result<void> copy_page(std::int64_t, std::span<const std::byte> packed, std::size_t size,
+bloomset::result<void> copy_page(std::int64_t, std::span<const std::byte> packed, std::size_t size,
                                  std::vector<std::byte>& into) {
   if (packed.size() != size) {
-    return bloomery::failure{bloomery::errc::corrupt, "a page of another size than it states"};
+    return bloomset::failure{bloomset::errc::corrupt, "a page of another size than it states"};
   }
   into.assign(packed.begin(), packed.end());
   return {};
@@ -37,7 +37,7 @@ std::vector<std::byte> attached(std::span<const std::byte> file, const std::stri
     const auto& why = made.error();
     require(why.message.size() > 20, "no sentence: ", why.message);
     require(why.message.find('\n') == std::string::npos, "not one line: ", why.message);
-    require(why.code != bloomery::errc::out_of_memory, "asked for absurd memory: ", why.message);
+    require(why.code != bloomset::errc::out_of_memory, "asked for absurd memory: ", why.message);
     return {};
   }
   std::vector<std::byte> whole(file.begin(),
@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(!again.empty(), "what was written is refused");
     require(attached(again, column, true) == again, "replaced filters make the file grow");
     const auto filter =
-        d::open(*d::find("parquet").value(), bloomery::mapped_storage(nullptr, again),
+        d::open(*d::find("parquet").value(), bloomset::mapped_storage(nullptr, again),
                 {.name = "fuzz.parquet", .options = {{"column", column}}});
     require(filter.has_value(), "filters are not found: ", filter ? "" : filter.error().message);
   }

@@ -3,11 +3,11 @@
 # nothing (see README.md).
 #   fuzz/run.sh [SECONDS] [--target NAME]...       default: $FUZZ_SECONDS or 5, every target
 # The same inputs are tried in each run, as many as the seconds allow; FUZZ_SEED=0 tries others. New
-# inputs of the fuzzer go to $BLOOMERY_FUZZ_CORPUS if it is set, else they are deleted. Failing
-# inputs are kept in $BLOOMERY_FUZZ_BUILD/findings.
+# inputs of the fuzzer go to $BLOOMSET_FUZZ_CORPUS if it is set, else they are deleted. Failing
+# inputs are kept in $BLOOMSET_FUZZ_BUILD/findings.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-build=${BLOOMERY_FUZZ_BUILD:-$here/../build-sanitize/fuzz}
+build=${BLOOMSET_FUZZ_BUILD:-$here/../build-sanitize/fuzz}
 seconds=${FUZZ_SECONDS:-5}
 targets=()
 while (($#)); do
@@ -54,7 +54,7 @@ trap 'rm -rf "$scratch"' EXIT
 mkdir -p "$build/findings"
 failed=0
 for target in "${targets[@]}"; do
-  learned=${BLOOMERY_FUZZ_CORPUS:-$scratch}/$target
+  learned=${BLOOMSET_FUZZ_CORPUS:-$scratch}/$target
   mkdir -p "$learned"
   limits=(-max_len=2048)
   if [[ $target == numbers ]]; then limits=(-max_len=64 "-dict=$here/numbers.dict"); fi

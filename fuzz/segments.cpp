@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/detail/expandable/segment_kernels.hpp>
+#include <bloomset/detail/expandable/segment_kernels.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +22,7 @@
 
 namespace {
 
-namespace d = bloomery::detail;
+namespace d = bloomset::detail;
 using bytes = std::vector<std::byte>;
 
 void require(bool is_true, const char* what) {

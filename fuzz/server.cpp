@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,7 +23,7 @@
 
 namespace {
 
-namespace s = bloomery::server;
+namespace s = bloomset::server;
 
 void require(bool holds, const char* what) {
   if (holds) return;
@@ -227,7 +227,7 @@ void seal(std::string& header) {
   const auto seal_end = [&header](std::size_t from, std::size_t to) {
     const std::size_t at = to - sizeof(std::uint64_t);
     const std::uint64_t checksum =
-        bloomery::xxh3_hasher(0)(std::as_bytes(std::span(header).subspan(from, at - from))).value;
+        bloomset::xxh3_hasher(0)(std::as_bytes(std::span(header).subspan(from, at - from))).value;
     std::memcpy(header.data() + at, &checksum, sizeof checksum);
   };
   if (header.size() < prefix) return;

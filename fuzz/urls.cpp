@@ -2,7 +2,7 @@
 // of printable ASCII, with expressions that are parts of it and all different.
 
 #include <algorithm>
-#include <bloomery/keys/url.hpp>
+#include <bloomset/keys/url.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +12,7 @@
 
 namespace {
 
-namespace k = bloomery::keys;
+namespace k = bloomset::keys;
 
 void require(bool holds, const char* what, std::string_view which) {
   if (holds) return;
@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto url = k::canonicalise(text);
   if (!url) {
     const auto& why = url.error();
-    require(why.code == bloomery::errc::invalid_argument, "another class of failure", why.message);
+    require(why.code == bloomset::errc::invalid_argument, "another class of failure", why.message);
     require(why.message.starts_with("not a URL: "), "another sort of sentence", why.message);
     return 0;
   }

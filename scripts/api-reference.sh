@@ -6,9 +6,9 @@ cd "$(dirname "$0")/.."
 
 output=${1:-build/api}
 mkdir -p "$output"
-BLOOMERY_API_OUTPUT=$(cd "$output" && pwd)
-BLOOMERY_PYTHON=$(PATH=/usr/bin:$PATH command -v python3)
-export BLOOMERY_API_OUTPUT BLOOMERY_PYTHON
+BLOOMSET_API_OUTPUT=$(cd "$output" && pwd)
+BLOOMSET_PYTHON=$(PATH=/usr/bin:$PATH command -v python3)
+export BLOOMSET_API_OUTPUT BLOOMSET_PYTHON
 said=$(doxygen docs/api/Doxyfile 2>&1) || { echo "$said" >&2; exit 1; }
 
 # Classes and functions need a comment. Name and type are enough for variables and types in a class,

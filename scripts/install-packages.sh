@@ -65,11 +65,11 @@ progress=$(dirname "$0")/progress.sh
 # It answers so to the apt-get below alone, by a variable that apt-get hands on, so that it forbids
 # nothing else if this script is killed and cannot remove it; the next run then does. A file of
 # somebody else's is left alone. (The test has the file elsewhere.)
-policy=${BLOOMERY_POLICY_FILE:-/usr/sbin/policy-rc.d}
-ours() { [[ -e $policy ]] && grep -q BLOOMERY_INSTALLS "$policy"; }
+policy=${BLOOMSET_POLICY_FILE:-/usr/sbin/policy-rc.d}
+ours() { [[ -e $policy ]] && grep -q BLOOMSET_INSTALLS "$policy"; }
 trap 'rm -f "$log"; ! ours || "${as_root[@]}" rm -f "$policy"' EXIT
 if [[ ! -e $policy ]] || ours; then
-  printf '#!/bin/sh\n[ -z "$BLOOMERY_INSTALLS" ] || exit 101\n' >"$log"
+  printf '#!/bin/sh\n[ -z "$BLOOMSET_INSTALLS" ] || exit 101\n' >"$log"
   "${as_root[@]}" install -m 755 "$log" "$policy"
 fi
 # On a terminal, apt's progress is one line that changes.
@@ -94,6 +94,6 @@ progress() {
 }
 {
   "${as_root[@]}" apt-get update -q &&
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive BLOOMERY_INSTALLS=1 \
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive BLOOMSET_INSTALLS=1 \
       apt-get install -y -q --no-install-recommends "${missing[@]}"
 } 2>&1 | progress || { tail -20 "$log" >&2; echo "apt could not install them" >&2; exit 2; }

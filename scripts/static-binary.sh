@@ -98,8 +98,8 @@ library nlohmann-json3 with_cmake . -DJSON_BuildTests=OFF
 
 echo "== command line"
 (cmake -G Ninja -B "$made/build" -DCMAKE_TOOLCHAIN_FILE="$made/toolchain.cmake" -DCMAKE_BUILD_TYPE=Release \
-  -DBLOOMERY_C=OFF -DBLOOMERY_MODULE=OFF -DBLOOMERY_EXPLORER=OFF -DBLOOMERY_EXAMPLES=OFF -DBLOOMERY_SQLITE=OFF -DBLOOMERY_POSTGRES=OFF -DBLOOMERY_DUCKDB=OFF \
+  -DBLOOMSET_C=OFF -DBLOOMSET_MODULE=OFF -DBLOOMSET_EXPLORER=OFF -DBLOOMSET_EXAMPLES=OFF -DBLOOMSET_SQLITE=OFF -DBLOOMSET_POSTGRES=OFF -DBLOOMSET_DUCKDB=OFF \
   -DCMAKE_EXE_LINKER_FLAGS="-static -s"
-cmake --build "$made/build" --target bloomery_program) >>"$log" 2>&1
-cp "$made/build/bloomery" "$out"
+cmake --build "$made/build" --target bloomset_program) >>"$log" 2>&1
+cp "$made/build/bloomset" "$out"
 ls -l "$out"

@@ -4,15 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/units.hpp>
 #include <set>
 #include <utility>
 
 #include "teach/drawing.hpp"
 #include "teach/text_walk.hpp"
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 namespace {
 
 class array_walk final : public text_walk {
@@ -219,4 +219,4 @@ std::string walk_array(cell_array& filter, const hash_family& family,
   return array_walk(filter, family, paint).tell(steps);
 }
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

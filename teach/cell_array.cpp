@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <bloomery/bloom.hpp>
-#include <bloomery/counting_bloom.hpp>
+#include <bloomset/bloom.hpp>
+#include <bloomset/counting_bloom.hpp>
 #include <utility>
 
 #include "teach/text_walk.hpp"
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 namespace {
 
 /// The part that bits and counters share.
@@ -84,4 +84,4 @@ result<std::unique_ptr<cell_array>> make_counting_array(std::uint64_t m,
   return std::make_unique<counting_array>(std::move(*made));
 }
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

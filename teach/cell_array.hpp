@@ -1,7 +1,7 @@
 #pragma once
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@
 
 #include "teach/hash_family.hpp"
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 
 /// A library filter of m bits or counters whose cells can be read.
 class cell_array {
@@ -37,4 +37,4 @@ result<std::unique_ptr<cell_array>> make_counting_array(std::uint64_t m,
                                                         const shared_family& family,
                                                         unsigned counter_bits);
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <bloomery/plan/formulas.hpp>
+#include <bloomset/plan/formulas.hpp>
 #include <utility>
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 
 result<cuckoo> make_cuckoo_table(std::uint64_t buckets, unsigned slots, unsigned fingerprint_bits) {
   const cuckoo_params params{.capacity = buckets * slots,
@@ -63,4 +63,4 @@ std::vector<cuckoo_move> moves_between(const detail::cuckoo_layout& layout,
   return chain;
 }
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

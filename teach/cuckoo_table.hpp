@@ -2,14 +2,14 @@
 
 // A small cuckoo filter, and the moves of an insert.
 
-#include <bloomery/cuckoo.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/cuckoo.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 
 /// An empty filter of that shape. Fails if the library has none. Precondition: buckets <= 2^32.
 result<cuckoo> make_cuckoo_table(std::uint64_t buckets, unsigned slots, unsigned fingerprint_bits);
@@ -42,4 +42,4 @@ std::vector<cuckoo_move> moves_between(const detail::cuckoo_layout& layout,
                                        const cuckoo_slots& before, const cuckoo_slots& after,
                                        const cuckoo_place& at);
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

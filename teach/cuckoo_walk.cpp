@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cstddef>
 #include <optional>
 #include <ranges>
@@ -12,7 +12,7 @@
 #include "teach/text_walk.hpp"
 #include "teach/walks.hpp"
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 namespace {
 
 constexpr std::size_t max_whole_buckets = 24;
@@ -289,4 +289,4 @@ result<std::string> walk_cuckoo(std::uint64_t buckets, unsigned slots, unsigned 
   return cuckoo_walk(std::move(*filter), paint).tell(steps);
 }
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

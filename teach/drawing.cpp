@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 namespace {
 
 constexpr std::size_t margin = 2;
@@ -174,4 +174,4 @@ std::string draw(const strip& cells, const palette& paint) {
   return drawing(cells, paint).draw();
 }
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

@@ -8,7 +8,7 @@
 
 #include "teach/text.hpp"
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 
 /// The effect of a step on a cell. Its sign is drawn beneath the cell.
 enum class mark : char {
@@ -30,4 +30,4 @@ struct strip {
 /// The drawing. Every line ends with a newline and has at most 80 columns.
 std::string draw(const strip& cells, const palette& paint);
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

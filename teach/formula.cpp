@@ -8,7 +8,7 @@
 
 #include "teach/text.hpp"
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 namespace {
 
 __extension__ using wide = unsigned __int128;
@@ -304,4 +304,4 @@ result<std::uint64_t> formula::reduced(std::size_t index, std::int64_t x, std::u
   return times_modulo(*a, *b, m);
 }
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

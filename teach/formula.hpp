@@ -11,14 +11,14 @@
 // Values are integers. a % b is in [0, b), also for negative a. The left side of a % is computed
 // modulo b, so (x^1000+1)%10 does not overflow.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 
 class formula {
  public:
@@ -64,4 +64,4 @@ class formula {
   std::vector<node> nodes_;  ///< the last one is the root
 };
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

@@ -11,7 +11,7 @@
 #include "teach/formula.hpp"
 #include "teach/text.hpp"
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 namespace {
 
 template <class Number>
@@ -291,4 +291,4 @@ result<shared_family> named_family(std::string_view name, unsigned k) {
                           printable(name)));
 }
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

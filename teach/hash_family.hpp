@@ -2,9 +2,9 @@
 
 // Hash functions that show their computation: the library's rules and the student's own.
 
-#include <bloomery/hash.hpp>
-#include <bloomery/probe.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/probe.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 
 /// k functions from elements to positions in [0, m).
 class hash_family {
@@ -76,4 +76,4 @@ struct family_rule {
   }
 };
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 
 /// The exact multiset beside a filter. A filter does not store its elements, so only an exact set
 /// can tell a false positive from a true one.
@@ -38,4 +38,4 @@ class member_set {
   std::set<std::string> ever_;
 };
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 
 plan_request settled_request(const plan_request& asked, const plan_report& plan) {
   plan_request all = asked;
@@ -17,7 +17,7 @@ plan_request settled_request(const plan_request& asked, const plan_report& plan)
 }
 
 std::string shell_line(const kind_info& kind, const plan_request& request) {
-  std::string line = fmt::format("bloomery build -o members.bloom --kind {} --capacity {}",
+  std::string line = fmt::format("bloomset build -o members.bloom --kind {} --capacity {}",
                                  kind.name, request.capacity);
   if (request.fpr != 0) line += fmt::format(" --fpr {}", request.fpr);
   if (request.confidence != 0) line += fmt::format(" --confidence {}", request.confidence);
@@ -52,9 +52,9 @@ std::string cpp_line(const kind_info& kind, const plan_request& request) {
   if (request.hash_bits == 128) fields += ", .hash_bits = 128";
   if (request.options.empty() && request.hash_bits != 128) {
     return kind.build != nullptr
-               ? fmt::format("auto members = bloomery::{}::build({{{}}}, keys).value();", kind.name,
+               ? fmt::format("auto members = bloomset::{}::build({{{}}}, keys).value();", kind.name,
                              fields)
-               : fmt::format("bloomery::{} members({{{}}});", kind.name, fields);
+               : fmt::format("bloomset::{} members({{{}}});", kind.name, fields);
   }
   std::vector<std::string> pairs;
   pairs.reserve(request.options.size());
@@ -62,16 +62,16 @@ std::string cpp_line(const kind_info& kind, const plan_request& request) {
     pairs.push_back(fmt::format(R"({{"{}", "{}"}})", name, value));
   }
   if (!pairs.empty()) fields += fmt::format(", .options = {{{}}}", fmt::join(pairs, ", "));
-  const std::string row = fmt::format("bloomery::find_kind(\"{}\").value()", kind.name);
+  const std::string row = fmt::format("bloomset::find_kind(\"{}\").value()", kind.name);
   if (kind.build == nullptr) {
     return fmt::format("auto members = {}->create({{{}}}).value();", row, fields);
   }
   if (request.hash_bits != 128) {
     return fmt::format(
-        "auto members = {}->build({{{}}}, bloomery::hash_source::of(hashes)).value();", row,
+        "auto members = {}->build({{{}}}, bloomset::hash_source::of(hashes)).value();", row,
         fields);
   }
-  return fmt::format("auto members = bloomery::build_filter(*{}, {{{}}}, sources).value();", row,
+  return fmt::format("auto members = bloomset::build_filter(*{}, {{{}}}, sources).value();", row,
                      fields);
 }
 
@@ -87,4 +87,4 @@ std::vector<std::string_view> ability_names(const abilities& can) {
   return names;
 }
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

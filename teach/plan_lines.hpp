@@ -2,12 +2,12 @@
 
 // The shell and C++ lines that create a planned filter, and the names of a kind's abilities.
 
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 
 /// The request that creates the planned filter: its capacity, and the rate or the size.
 plan_request settled_request(const plan_request& asked, const plan_report& plan);
@@ -19,4 +19,4 @@ std::string cpp_line(const kind_info& kind, const plan_request& request);
 /// A kind's abilities beyond queries: "insert", "erase" and so on.
 std::vector<std::string_view> ability_names(const abilities& can);
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 
 enum class verb : std::uint8_t { insert, check, erase };
 
@@ -21,4 +21,4 @@ struct step {
 inline constexpr std::size_t max_steps = 1000;
 inline constexpr std::size_t max_element_bytes = 200;
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <iterator>
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 namespace {
 
 bool continues(char c) {
@@ -78,4 +78,4 @@ std::string palette::operator()(tint how, std::string_view text) const {
   return fmt::format("\x1b[{}m{}\x1b[0m", codes.at(static_cast<std::size_t>(how)), text);
 }
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 
 /// The text with control characters written as \x1b, so that it cannot control the terminal.
 std::string printable(std::string_view text);
@@ -42,4 +42,4 @@ class palette {
   bool coloured_;
 };
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

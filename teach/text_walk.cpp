@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 
 std::string counted(std::uint64_t n, std::string_view noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
@@ -126,4 +126,4 @@ void text_walk::lookups() {
                   false_negatives_ == 0 ? "" : ", " + counted(false_negatives_, "false negative")));
 }
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

@@ -10,7 +10,7 @@
 #include "teach/step.hpp"
 #include "teach/text.hpp"
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 
 /// `1 bit`, `2 bits`.
 std::string counted(std::uint64_t n, std::string_view noun);
@@ -73,4 +73,4 @@ class text_walk {
   std::string text_;
 };
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

@@ -1,8 +1,8 @@
 #pragma once
 
-// The walks of `bloomery explain`, as text.
+// The walks of `bloomset explain`, as text.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@
 #include "teach/step.hpp"
 #include "teach/text.hpp"
 
-namespace bloomery::teach {
+namespace bloomset::teach {
 
 /// The walk through bits or counters. Precondition: the steps' elements are results of
 /// family.element().
@@ -23,4 +23,4 @@ std::string walk_array(cell_array& filter, const hash_family& family,
 result<std::string> walk_cuckoo(std::uint64_t buckets, unsigned slots, unsigned fingerprint_bits,
                                 const std::vector<step>& steps, const palette& paint);
 
-}  // namespace bloomery::teach
+}  // namespace bloomset::teach

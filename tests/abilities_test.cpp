@@ -12,7 +12,7 @@
 
 #include "tests/filter_types.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 using strings = std::vector<std::string>;
@@ -126,4 +126,4 @@ static_assert(opens<bloom> && opens<bloom_view>);
 static_assert(!opens<bloom::rebind_storage<borrowed_storage>>);
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -3,7 +3,7 @@
 // An adversary who sees all answers of a filter, and chooses each step by them. tests/ and
 // bench/attack.cpp use it.
 
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -13,7 +13,7 @@
 
 #include "tests/words.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 
 /// Asks, inserts and erases. Of his own keys only: whoever erases other keys removes members.
 ///
@@ -165,4 +165,4 @@ inline adaptive_adversary::outcome attack_keyed(const kind_info& kind, std::uint
   return adaptive_adversary(filter, std::move(members), room, seed).run(steps);
 }
 
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -1,11 +1,11 @@
-// Filters with a secret key against an adversary who sees all answers. `bloomery_bench attack`
+// Filters with a secret key against an adversary who sees all answers. `bloomset_bench attack`
 // takes ten times as many steps.
 
 #include <gtest/gtest.h>
 
 #include "tests/adaptive_adversary.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 class adversary : public ::testing::TestWithParam<std::string_view> {};
@@ -36,4 +36,4 @@ INSTANTIATE_TEST_SUITE_P(kinds, adversary, ::testing::ValuesIn(kind_names()),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -4,22 +4,22 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <bloomery/advise.hpp>
-#include <bloomery/plan/formulas.hpp>
+#include <bloomset/advise.hpp>
+#include <bloomset/plan/formulas.hpp>
 #include <string>
 #include <vector>
 
 namespace {
 
-using bloomery::abilities;
-using bloomery::advise;
-using bloomery::errc;
-using bloomery::fail;
-using bloomery::kind_info;
-using bloomery::needs;
-using bloomery::plan_report;
-using bloomery::plan_request;
-using bloomery::result;
+using bloomset::abilities;
+using bloomset::advise;
+using bloomset::errc;
+using bloomset::fail;
+using bloomset::kind_info;
+using bloomset::needs;
+using bloomset::plan_report;
+using bloomset::plan_request;
+using bloomset::result;
 
 // A kind with this many tenths of a bit per key, at any rate.
 template <unsigned Tenths>
@@ -29,7 +29,7 @@ result<plan_report> plan_tenths(const plan_request& r) {
   plan.bits = r.bits != 0 ? r.bits : plan.capacity * Tenths / 10;
   plan.bytes = plan.bits / 8;
   plan.planned_fpr =
-      r.fpr != 0 ? r.fpr : bloomery::formulas::ideal_fpr(plan.bits_per_key() * 96 / Tenths);
+      r.fpr != 0 ? r.fpr : bloomset::formulas::ideal_fpr(plan.bits_per_key() * 96 / Tenths);
   return plan;
 }
 
@@ -39,7 +39,7 @@ result<plan_report> refuse(const plan_request&) {
 
 kind_info kind(std::string_view name, abilities can,
                result<plan_report> (*plan)(const plan_request&)) {
-  return {.kind = bloomery::filter_kind::bloom,
+  return {.kind = bloomset::filter_kind::bloom,
           .name = name,
           .summary = "",
           .strengths = "",
@@ -64,7 +64,7 @@ const std::array shelf = {
 
 const plan_request common = {.capacity = 1000, .fpr = 0.01};
 
-std::vector<std::string> names(const bloomery::advice& found) {
+std::vector<std::string> names(const bloomset::advice& found) {
   std::vector<std::string> all;
   for (const auto& each : found.ranked) all.emplace_back(each.kind->name);
   return all;
@@ -184,11 +184,11 @@ TEST(advise, refuses_what_is_insufficient_or_contradicts_itself) {
 }
 
 TEST(advise, one_kind_is_held_to_the_needs_too) {
-  const auto plain = bloomery::plan_for(shelf[0], common, {.deletable = true, .growing = true});
+  const auto plain = bloomset::plan_for(shelf[0], common, {.deletable = true, .growing = true});
   ASSERT_FALSE(plain);
   EXPECT_EQ(plain.error().message, "a filter of kind plain cannot erase or grow");
-  EXPECT_FALSE(bloomery::plan_for(shelf[5], common, {}));
-  EXPECT_TRUE(bloomery::plan_for(shelf[5], common, {.unchanging = true}));
+  EXPECT_FALSE(bloomset::plan_for(shelf[5], common, {}));
+  EXPECT_TRUE(bloomset::plan_for(shelf[5], common, {.unchanging = true}));
 }
 
 // Whatever kinds exist: the recommended one has the abilities and meets the request, and others
@@ -196,7 +196,7 @@ TEST(advise, one_kind_is_held_to_the_needs_too) {
 TEST(advise, the_real_kinds) {
   for (const double eps : {0.1, 0.01, 0.001, 1e-5}) {
     const plan_request request = {.capacity = 100'000, .fpr = eps};
-    for (const kind_info& row : bloomery::kinds()) {
+    for (const kind_info& row : bloomset::kinds()) {
       const needs wanted = {
           .deletable = row.can.erase, .counting = row.can.count, .growing = row.can.grow};
       const auto found = advise(request, wanted);
@@ -207,7 +207,7 @@ TEST(advise, the_real_kinds) {
       EXPECT_TRUE(!wanted.growing || best.kind->can.grow);
       EXPECT_LE(best.plan->planned_fpr, eps);
       EXPECT_GE(best.plan->capacity, request.capacity);
-      EXPECT_EQ(found->ranked.size(), bloomery::kinds().size());
+      EXPECT_EQ(found->ranked.size(), bloomset::kinds().size());
       // Growing kinds are compared by their size after growth.
       if (wanted.growing) {
         EXPECT_EQ(best.kind->name, "expandable");

@@ -7,7 +7,7 @@
 
 #include "tests/filter_types.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 template <class F>
@@ -260,4 +260,4 @@ TEST(any_contract_registry, every_kind_is_under_test_and_every_name_is_found) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -6,13 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <concepts>
 #include <cstdint>
 #include <span>
 #include <utility>
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 template <class Filter>
@@ -58,4 +58,4 @@ TYPED_TEST(batch_without_room, is_a_broken_precondition) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -3,16 +3,16 @@
 // Hashes that whoever knows a seed chooses so that a build fails. Tests and bench/ use them.
 
 #include <algorithm>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/ribbon/layout.hpp>
-#include <bloomery/hash.hpp>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/ribbon_plan.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/ribbon/layout.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/ribbon_plan.hpp>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-namespace bloomery::test {
+namespace bloomset::test {
 
 /// The inverse of an odd number modulo 2^64. Each of Newton's steps doubles the right bits: 3
 /// to 96.
@@ -158,4 +158,4 @@ inline std::vector<hash64> crowding_hashes(std::uint64_t seed, std::uint64_t n, 
   return all;
 }
 
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -9,7 +9,7 @@
 
 #include "tests/filter_types.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 template <class F>
@@ -399,4 +399,4 @@ TYPED_TEST(contract_erase, a_batch_erases_what_single_erases_do) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

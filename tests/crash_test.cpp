@@ -25,7 +25,7 @@
 #include "core/system.hpp"
 #include "tests/filter_types.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -42,7 +42,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
 class in_a_folder : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = ::testing::TempDir() + "bloomery-crash-XXXXXX";
+    std::string name = ::testing::TempDir() + "bloomset-crash-XXXXXX";
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     folder_ = name;
     path_ = folder_ / "f.bloom";
@@ -191,7 +191,7 @@ TEST_F(crash, killed_while_saving_leaves_the_old_file_or_the_new_one) {
 
 // In memory, where a sync takes no time, more of the kills come between write, link and rename.
 TEST_F(crash, killed_while_saving_to_memory_leaves_the_old_file_or_the_new_one) {
-  std::string name = "/dev/shm/bloomery-crash-XXXXXX";
+  std::string name = "/dev/shm/bloomset-crash-XXXXXX";
   const bool in_memory = ::mkdtemp(name.data()) != nullptr;
   kill_while_saving(in_memory ? fs::path(name) : folder_, 300);
   if (in_memory) fs::remove_all(name);
@@ -321,7 +321,7 @@ TEST_F(two_writers, who_creates_a_file_that_must_be_new_is_one) {
 
 // In a folder that all may write to, anyone can make the name that writers use for a moment.
 TEST_F(shared_folder, whoever_has_the_passing_name_keeps_no_writer_waiting) {
-  const fs::path taken = folder_ / ".f.bloom.bloomery.tmp";
+  const fs::path taken = folder_ / ".f.bloom.bloomset.tmp";
   const std::vector<std::function<void()>> ways = {
       [&] { std::ofstream(taken) << "locked"; },
       [&] { ASSERT_EQ(::mkfifo(taken.c_str(), 0600), 0); },
@@ -348,7 +348,7 @@ TEST_F(shared_folder, whoever_has_the_passing_name_keeps_no_writer_waiting) {
 }
 
 TEST_F(shared_folder, the_name_that_a_killed_writer_left_is_removed_by_the_next) {
-  std::ofstream(folder_ / ".f.bloom.bloomery.tmp") << "left";
+  std::ofstream(folder_ / ".f.bloom.bloomset.tmp") << "left";
   value_of(save(bloom({.capacity = 100, .fpr = 0.01}), path_));
   // Files that have a name from the beginning need no second one, and leave this one alone.
   EXPECT_EQ(names().size(), has_nameless_files(folder_) ? 1U : 2U);
@@ -422,4 +422,4 @@ TEST_F(replaced_file, loses_only_the_rights_that_another_user_cannot_give) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -4,17 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/dialects/dialect.hpp>
+#include <bloomset/dialects/dialect.hpp>
 #include <cmath>
 #include <memory>
 #include <set>
 
 #include "tests/dialect_samples.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
-namespace d = bloomery::dialects;
+namespace d = bloomset::dialects;
 
 class every_dialect : public ::testing::TestWithParam<dialect_sample> {
  protected:
@@ -191,4 +191,4 @@ TEST(dialects, our_own_files_and_texts_are_none_of_them) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <bloomery/dialects/dialect.hpp>
+#include <bloomset/dialects/dialect.hpp>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomery::test {
+namespace bloomset::test {
 
 inline std::string to_hex(std::span<const std::byte> bytes) {
   std::string text;
@@ -122,4 +122,4 @@ inline const dialect_sample& sample(std::string_view format) {
   throw std::runtime_error("no such format");
 }
 
-}  // namespace bloomery::test
+}  // namespace bloomset::test

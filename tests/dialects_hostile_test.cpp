@@ -5,17 +5,17 @@
 
 #include <array>
 #include <bit>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/dialects/dialect.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/dialects/dialect.hpp>
 #include <random>
 #include <set>
 
 #include "tests/dialect_samples.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
-namespace d = bloomery::dialects;
+namespace d = bloomset::dialects;
 
 void expect_sentence(const failure& why) {
   EXPECT_TRUE(why.message.starts_with("some/file: ")) << why.message;
@@ -378,4 +378,4 @@ TEST(parquet_file, structures_within_structures_have_an_end) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -5,15 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/dialects/dialect.hpp>
+#include <bloomset/dialects/dialect.hpp>
 #include <set>
 
 #include "tests/dialect_samples.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
-namespace d = bloomery::dialects;
+namespace d = bloomset::dialects;
 
 /// The filter of these keys as the bytes of a file of that software, in hexadecimal.
 std::string built(std::string_view format, plan_request request,
@@ -589,4 +589,4 @@ TEST(bip37, lengths_from_253_take_three_bytes) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

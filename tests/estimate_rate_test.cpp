@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/bloomery.hpp>
-#include <bloomery/plan/formulas.hpp>
+#include <bloomset/bloomset.hpp>
+#include <bloomset/plan/formulas.hpp>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -19,7 +19,7 @@
 
 #include "filter_types.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -317,4 +317,4 @@ TYPED_TEST(estimate_of_static, is_the_number_of_different_keys) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -2,13 +2,13 @@
 
 // The filters under test: every kind of src/registry/kinds.inc, and Bloom filters that hash
 // differently. The suites over all kinds (contract, property, rate and so on) run over these lists.
-// With BLOOMERY_TESTED_KIND they run over that type alone.
+// With BLOOMSET_TESTED_KIND they run over that type alone.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -21,7 +21,7 @@
 
 #include "tests/words.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 
 template <class... Lists>
 struct joined;
@@ -45,8 +45,8 @@ template <class F>
 using can_build_only = std::bool_constant<!insertable<F>>;
 
 /// One type of each kind, and all types.
-#ifdef BLOOMERY_TESTED_KIND
-using kind_types = ::testing::Types<BLOOMERY_TESTED_KIND>;
+#ifdef BLOOMSET_TESTED_KIND
+using kind_types = ::testing::Types<BLOOMSET_TESTED_KIND>;
 using all_types = kind_types;
 #else
 using kind_types = joined<::testing::Types<>
@@ -268,4 +268,4 @@ struct subject_names {
 template <class F>
 inline constexpr bool grows = requires(const F& f) { f.grows(); };
 
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/bloomery.hpp>
-#include <bloomery/detail/core/bloom_sets.hpp>
+#include <bloomset/bloomset.hpp>
+#include <bloomset/detail/core/bloom_sets.hpp>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -14,7 +14,7 @@
 
 #include "filter_types.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 std::vector<std::uint64_t> keys_from(std::uint64_t first, std::size_t n) {
@@ -337,4 +337,4 @@ TEST(Fold, AnyFilterFoldsAlsoFromAMappedFile) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

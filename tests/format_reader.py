@@ -1,4 +1,4 @@
-"""Reads Bloomery files. Written from docs/format.md alone, to prove that the document is
+"""Reads Bloomset files. Written from docs/format.md alone, to prove that the document is
 sufficient.
 
     f = format_reader.read(open("members.bloom", "rb").read())
@@ -477,7 +477,7 @@ class Halves:
 
 def seeds_of_halves(seed):
     if isinstance(seed, bytes):
-        names = (b"bloomery second key 0", b"bloomery second key 1")
+        names = (b"bloomset second key 0", b"bloomset second key 1")
         return seed, b"".join(struct.pack("<Q", siphash_1_3(name, seed)) for name in names)
     return seed, seed ^ 0x9E3779B97F4A7C15
 
@@ -507,7 +507,7 @@ def read(data, secret=None, of_parts=False):
     check(flags & ~4 == {3: 1, 4: 2, 5: 3}.get(hash, 0), "unknown feature")
     check(bool(flags & 4) == of_parts, "keys are missing")
     if hash in (3, 5):
-        check(secret is not None and siphash_1_3(b"bloomery hash key", secret) == seed, "another key")
+        check(secret is not None and siphash_1_3(b"bloomset hash key", secret) == seed, "another key")
         seed = secret
     payload = data[64 + size :]
     parameters, parts = data[64 : 64 + size], None

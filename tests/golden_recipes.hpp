@@ -1,11 +1,11 @@
 #pragma once
 
 // The recipes of the golden files: a small file of every kind and of every way to store it. A new
-// kind or option needs a line here. `bloomery_make_golden tests/golden` then writes missing files.
+// kind or option needs a line here. `bloomset_make_golden tests/golden` then writes missing files.
 
 #include <algorithm>
 #include <array>
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 #include <filesystem>
 #include <optional>
 #include <ostream>
@@ -15,7 +15,7 @@
 
 #include "tests/words.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 
 struct recipe {
   std::string_view name;  ///< of the file, without ".bloom"
@@ -127,13 +127,13 @@ inline any_filter cook(const recipe& how) {
   return filter;
 }
 
-#ifdef BLOOMERY_GOLDEN_FOLDER
+#ifdef BLOOMSET_GOLDEN_FOLDER
 inline std::filesystem::path golden_folder() {
-  return BLOOMERY_GOLDEN_FOLDER;
+  return BLOOMSET_GOLDEN_FOLDER;
 }
 inline std::filesystem::path golden_path(const recipe& how) {
   return golden_folder() / (std::string(how.name) + ".bloom");
 }
 #endif
 
-}  // namespace bloomery::test
+}  // namespace bloomset::test

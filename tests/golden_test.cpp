@@ -12,7 +12,7 @@
 #include "tests/filter_types.hpp"
 #include "tests/golden_recipes.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 class golden : public ::testing::TestWithParam<recipe> {};
@@ -82,4 +82,4 @@ TEST(golden_files, there_is_one_for_each_recipe_and_a_recipe_for_each_kind) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

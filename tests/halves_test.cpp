@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/bloomery.hpp>
-#include <bloomery/plan/formulas.hpp>
+#include <bloomset/bloomset.hpp>
+#include <bloomset/plan/formulas.hpp>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -14,7 +14,7 @@
 #include "tests/golden_recipes.hpp"
 #include "tests/stored_bytes.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 struct subject {
@@ -420,4 +420,4 @@ TEST(plans_of_halves, the_name_of_a_hash_function_chooses_it) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@
 
 #include "tests/instruction_sets.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 static_assert(hasher<xxh3_hasher> && hasher<filter_hasher> && hasher<key_ref_hasher> &&
@@ -208,4 +208,4 @@ TEST(probe, every_place_exists) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -9,7 +9,7 @@
 #include <leveldb/options.h>
 #endif
 
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -25,7 +25,7 @@ void use(const Anything&...) {}
 template <class... Anything>
 void ask(const Anything&...) {}
 [[maybe_unused]] void print(std::string_view) {}
-[[maybe_unused]] void report(const bloomery::failure&) {}
+[[maybe_unused]] void report(const bloomset::failure&) {}
 [[maybe_unused]] void ask_the_database() {}
 [[maybe_unused]] void ask_for_a_larger_one() {}
 

@@ -4,7 +4,7 @@
     header_examples.py OUTPUT FOLDER...      the headers in these folders
 
 An example is a block of a header's comment that is indented by four more spaces, contains
-`bloomery` and has a statement. It may use the names of tests/header_examples.hpp, but no other
+`bloomset` and has a statement. It may use the names of tests/header_examples.hpp, but no other
 example's. Other indented blocks are tables and formulas. A block among them that looks like code is
 an error.
 """
@@ -41,9 +41,9 @@ def main():
         for header in sorted(p for p in folder.rglob("*.h*") if "detail" not in p.parts):
             for line, code in blocks(header.read_text()):
                 text = "\n".join(code)
-                if "bloomery" not in text:
+                if "bloomset" not in text:
                     if any(LOOKS_LIKE_CODE.search(each) for each in code):
-                        sys.exit(f"{header}:{line}: an example that names nothing of bloomery's")
+                        sys.exit(f"{header}:{line}: an example that names nothing of bloomset's")
                     continue
                 if not any(STATEMENT.search(each) for each in code):
                     continue  # the second line of a label

@@ -16,7 +16,7 @@
 #include "tests/golden_recipes.hpp"
 #include "tests/stored_bytes.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 constexpr std::string_view file_name = "some/file.bloom";
@@ -430,4 +430,4 @@ TEST(hostile_path, what_is_no_filter_is_refused_with_its_name) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <random>
 #include <span>
 #include <string>
@@ -11,7 +11,7 @@
 
 #include "tests/golden_recipes.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 using key_list = std::vector<std::string>;
@@ -139,4 +139,4 @@ TEST(Identical, ASettledCountIsTheEstimate) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

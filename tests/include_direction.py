@@ -17,19 +17,19 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # A room's place in the order, by the first pattern that a path matches. Headers of one room may
 # include each other.
 ROOMS = [
-    ("base", r"include/bloomery/(result|storage|memory_source|hash|hash_source|probe|image|concepts|block_layout)\.hpp"),
-    ("base", r"src/core/|src/cpu/(dispatch|target|avx512)\.|include/bloomery/detail/core/(?!(filter_memory|built_once)\.hpp)"),
-    ("base", r"include/bloomery/detail/([a-z_]+/layout|counting_bloom/counter_array)\.hpp"),
-    ("base", r"include/bloomery/detail/expandable/segment_(layout\.hpp|view\.inl)"),
+    ("base", r"include/bloomset/(result|storage|memory_source|hash|hash_source|probe|image|concepts|block_layout)\.hpp"),
+    ("base", r"src/core/|src/cpu/(dispatch|target|avx512)\.|include/bloomset/detail/core/(?!(filter_memory|built_once)\.hpp)"),
+    ("base", r"include/bloomset/detail/([a-z_]+/layout|counting_bloom/counter_array)\.hpp"),
+    ("base", r"include/bloomset/detail/expandable/segment_(layout\.hpp|view\.inl)"),
     # The other details are the mechanics of filters, which know their plans.
-    ("filters", r"include/bloomery/detail/"),
-    ("plan", r"include/bloomery/plan/|src/plan/|src/kinds/[a-z_]+/(plan[a-z_]*\.[ch]pp|schedule\.hpp)"),
+    ("filters", r"include/bloomset/detail/"),
+    ("plan", r"include/bloomset/plan/|src/plan/|src/kinds/[a-z_]+/(plan[a-z_]*\.[ch]pp|schedule\.hpp)"),
     ("registry", r"src/kinds/[a-z_]+/row\.cpp"),
     ("filters", r"src/(kinds|cpu)/"),
-    ("file", r"include/bloomery/file\.hpp|src/file/"),
-    ("registry", r"include/bloomery/(any_filter|advise|defaults)\.hpp|src/registry/"),
-    ("all", r"include/bloomery/bloomery\.hpp"),
-    ("filters", r"include/bloomery/[a-z_]+\.hpp"),
+    ("file", r"include/bloomset/file\.hpp|src/file/"),
+    ("registry", r"include/bloomset/(any_filter|advise|defaults)\.hpp|src/registry/"),
+    ("all", r"include/bloomset/bloomset\.hpp"),
+    ("filters", r"include/bloomset/[a-z_]+\.hpp"),
     ("dialects", r"dialects/"),
     ("keys", r"keys/"),
     ("teach", r"teach/"),
@@ -38,20 +38,20 @@ ROOMS = [
 ORDER = {name: at for at, name in
          enumerate(["base", "plan", "filters", "file", "registry", "teach", "all", "dialects", "keys", "edge"])}
 
-RESULT = "include/bloomery/result.hpp"
+RESULT = "include/bloomset/result.hpp"
 
-# `bloomery explain` draws the cells of a kind, under hash functions that the student writes. any_filter
+# `bloomset explain` draws the cells of a kind, under hash functions that the student writes. any_filter
 # hides both.
 PICTURES = ("teach/cell_array.cpp", "teach/cuckoo_table.hpp")
 
 
 # A kind's own files. No kind includes another, except those named here: a scalable Bloom filter's
 # members are Bloom filters, and a counting Bloom filter is planned as one.
-KIND = r"(?:src/kinds|include/bloomery/detail)/([a-z_]+)/|include/bloomery/(?:plan/)?([a-z_]+?)(?:_plan|_concurrent)?\.hpp$"
+KIND = r"(?:src/kinds|include/bloomset/detail)/([a-z_]+)/|include/bloomset/(?:plan/)?([a-z_]+?)(?:_plan|_concurrent)?\.hpp$"
 # Words of one processor family. Only its kernels, the choice among them and the code for one key that
 # -march=native compiles know them.
 FAMILY = r"(?i)x86|avx|sse[0-9]|bmi[12]?\b|pdep|immintrin|_mm[0-9_]"
-FAMILY_FILES = (r"src/cpu/|src/(?:kinds/[a-z_]+|core/siphash)/kernels/|include/bloomery/detail/"
+FAMILY_FILES = (r"src/cpu/|src/(?:kinds/[a-z_]+|core/siphash)/kernels/|include/bloomset/detail/"
                 r"(blocked_bloom/(avx2|avx512|native)|expandable/segment_native|core/xxhash)\.hpp")
 # Calls that not every system has. Each file has a portable part.
 SYSTEM_CALLS = (r"O_TMPFILE|madvise\(|sysinfo|F_FULLFSYNC|__linux__|__APPLE__|<linux/|explicit_bzero|posix_fadvise|posix_fallocate|"
@@ -100,7 +100,7 @@ def main():
             # What is stored or decides a size is the same on every machine (plan/numeric.hpp).
             if folder in ("include", "src", "dialects", "module"):
                 for call in re.findall(r"std::(?:exp|exp2|expm1|log|log2|log10|log1p|pow)\(|long double", text):
-                    wrong.append(f"{path}: {call} differs between machines; use bloomery::numeric's")
+                    wrong.append(f"{path}: {call} differs between machines; use bloomset::numeric's")
             if folder in ("include", "src") and not re.match(FAMILY_FILES, path):
                 for word in re.findall(FAMILY, text):
                     wrong.append(f"{path}: {word} belongs into a kernel file")
@@ -122,7 +122,7 @@ def main():
                 if edge and room(target) in ("filters", "all") and path not in PICTURES:
                     wrong.append(f"{path}: {folder} sees filters only through any_filter, "
                                  f"not {target}")
-                private = target.startswith(("src/", "include/bloomery/detail/"))
+                private = target.startswith(("src/", "include/bloomset/detail/"))
                 if folder in ("dialects", "module") and private:
                     wrong.append(f"{path}: dialects and the module stand on public headers only, not on "
                                  f"{target}")

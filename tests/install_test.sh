@@ -22,7 +22,7 @@ consumer TRUE
 consumer FALSE
 [[ $("$work/cmake/dialects_consumer") == "$expected" ]] ||
   { echo "find_package, dialects: wrong answers" >&2; exit 1; }
-if [[ -f $work/usr/include/bloomery/leveldb_filter_policy.hpp ]]; then
+if [[ -f $work/usr/include/bloomset/leveldb_filter_policy.hpp ]]; then
   [[ $("$work/cmake/leveldb_consumer") == "$expected" ]] ||
     { echo "find_package, LevelDB: wrong answers" >&2; exit 1; }
 fi
@@ -36,17 +36,17 @@ example url_deduplicator '10001 URLs, 2500 pages, 1 refused'
 [[ $(cd "$work" && cmake/plain_consumer) == "$expected" ]] ||
   { echo "without exceptions and run-time type information: wrong answers" >&2; exit 1; }
 
-pc=$(dirname "$(find "$work/usr" -name bloomery.pc)")
-# Bloomery itself is linked statically, also without --static.
+pc=$(dirname "$(find "$work/usr" -name bloomset.pc)")
+# Bloomset itself is linked statically, also without --static.
 # shellcheck disable=SC2046  # the flags are words
-"$cxx" -std=c++20 -c "$here/consumer/main.cpp" -o "$work/main.o" $(PKG_CONFIG_PATH=$pc pkg-config --cflags bloomery)
+"$cxx" -std=c++20 -c "$here/consumer/main.cpp" -o "$work/main.o" $(PKG_CONFIG_PATH=$pc pkg-config --cflags bloomset)
 for static in "" --static; do
   # shellcheck disable=SC2046,SC2086  # the flags are words
-  "$cxx" "$work/main.o" -o "$work/consumer" $(PKG_CONFIG_PATH=$pc pkg-config $static --libs bloomery)
+  "$cxx" "$work/main.o" -o "$work/consumer" $(PKG_CONFIG_PATH=$pc pkg-config $static --libs bloomset)
   [[ $("$work/consumer") == "$expected" ]] || { echo "pkg-config $static: wrong answers" >&2; exit 1; }
 done
 
-c_pc() { PKG_CONFIG_PATH=$pc pkg-config "$@" bloomery-c; }
+c_pc() { PKG_CONFIG_PATH=$pc pkg-config "$@" bloomset-c; }
 # shellcheck disable=SC2046
 cc -std=c11 "$here/consumer/main.c" -o "$work/c_shared" $(c_pc --cflags --libs)
 lib=$(c_pc --variable=libdir)
@@ -55,8 +55,8 @@ lib=$(c_pc --variable=libdir)
 # versions with the same minor number.
 version=$(c_pc --modversion)
 minor=${version%.*}
-readelf -d "$lib/libbloomery-c.so" | grep -F "[libbloomery-c.so.$minor]" >/dev/null ||
-  { echo "libbloomery-c.so is not named by $minor" >&2; exit 1; }
+readelf -d "$lib/libbloomset-c.so" | grep -F "[libbloomset-c.so.$minor]" >/dev/null ||
+  { echo "libbloomset-c.so is not named by $minor" >&2; exit 1; }
 cat >"$work/version.cmake" <<'END'
 string(REGEX MATCH "^([0-9]+)\\.([0-9]+)" PACKAGE_FIND_VERSION ${asked})
 set(PACKAGE_FIND_VERSION_MAJOR ${CMAKE_MATCH_1})
@@ -66,18 +66,18 @@ if(NOT PACKAGE_VERSION_COMPATIBLE STREQUAL compatible)
   message(FATAL_ERROR "CMake's package answers '${PACKAGE_VERSION_COMPATIBLE}' to who asks for ${asked}")
 endif()
 END
-package=$(find "$work/usr" -name bloomeryConfigVersion.cmake)
+package=$(find "$work/usr" -name bloomsetConfigVersion.cmake)
 other=${version%%.*}.$((${minor#*.} ? ${minor#*.} - 1 : 1))
 cmake -Dfile="$package" -Dasked="$minor" -Dcompatible=TRUE -P "$work/version.cmake"
 cmake -Dfile="$package" -Dasked="$other" -Dcompatible=FALSE -P "$work/version.cmake"
-rm "$lib"/libbloomery-c.so*
+rm "$lib"/libbloomset-c.so*
 # shellcheck disable=SC2046
 cc -std=c11 "$here/consumer/main.c" -o "$work/c_static" $(c_pc --cflags --libs --static)
 [[ $("$work/c_static") == "$expected" ]] || { echo "C, static: wrong answers" >&2; exit 1; }
 
-[[ -x $work/usr/bin/bloomery ]] || { echo "the command line is not installed" >&2; exit 1; }
+[[ -x $work/usr/bin/bloomset ]] || { echo "the command line is not installed" >&2; exit 1; }
 if [[ -f $build/explorer/index.html ]]; then
-  page=$("$work/usr/bin/bloomery" explore --print)
+  page=$("$work/usr/bin/bloomset" explore --print)
   [[ $page == "$work/usr/"* ]] && cmp -s "$page" "$build/explorer/index.html" ||
     { echo "the explorer page is not installed where the command line looks" >&2; exit 1; }
 fi

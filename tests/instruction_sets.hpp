@@ -4,7 +4,7 @@
 
 #include "src/cpu/dispatch.hpp"
 
-namespace bloomery {
+namespace bloomset {
 
 /// Calls `use()` once with the kernels of each instruction set that this CPU can run, then restores
 /// the choice.
@@ -19,4 +19,4 @@ void with_each_instruction_set(Use&& use) {
   detail::choose_instruction_set(before);
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

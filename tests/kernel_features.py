@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that a kernel set is chosen only on CPUs that have every instruction it is compiled with.
 
-src/kinds/KIND/kernels/NAME.cpp names its features in BLOOMERY_TARGET_BEGIN. src/cpu/dispatch.cpp
+src/kinds/KIND/kernels/NAME.cpp names its features in BLOOMSET_TARGET_BEGIN. src/cpu/dispatch.cpp
 queries the CPU for them: first those of the AVX2 set, then those that the AVX-512 set needs in
 addition. Prints each feature that is used but not queried, and exits 1; exits 0 if there is none.
 """
@@ -15,7 +15,7 @@ SOURCES = pathlib.Path(__file__).resolve().parent.parent / "src"
 
 def features_used(source):
     """The features of all target regions of a file, as a set."""
-    regions = re.findall(r'BLOOMERY_TARGET_BEGIN\(\s*((?:"[^"]*"\s*)+)\)', source)
+    regions = re.findall(r'BLOOMSET_TARGET_BEGIN\(\s*((?:"[^"]*"\s*)+)\)', source)
     return {name for region in regions for name in "".join(re.findall(r'"([^"]*)"', region)).split(",")}
 
 

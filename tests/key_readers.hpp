@@ -4,17 +4,17 @@
 
 #include <gtest/gtest.h>
 
-#include <bloomery/keys/reader.hpp>
+#include <bloomset/keys/reader.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace bloomery::test {
+namespace bloomset::test {
 
-using namespace bloomery::keys;
+using namespace bloomset::keys;
 using namespace std::string_literals;
-using bloomery::errc;
+using bloomset::errc;
 
 inline std::unique_ptr<reader> made(std::string_view text, purpose why = purpose::ask) {
   auto reader = make_reader(text, why);
@@ -68,4 +68,4 @@ inline bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 template <class T>
@@ -135,4 +135,4 @@ TEST(key_types, a_filter_of_digests_holds_digests) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

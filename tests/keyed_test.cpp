@@ -3,14 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "tests/words.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 constexpr hash_key key{{0x0123456789abcdef, 0x5555aaaa5555aaaa}};
@@ -141,4 +141,4 @@ TEST(keyed_files, flag_and_hash_function_agree) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

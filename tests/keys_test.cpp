@@ -6,7 +6,7 @@
 #include "keys/src/utf8.hpp"
 #include "tests/key_readers.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 TEST(key_list, keeps_keys_where_they_are_until_it_is_cleared) {
@@ -199,4 +199,4 @@ TEST(readers, answer_any_record_alike) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

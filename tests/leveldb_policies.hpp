@@ -1,6 +1,6 @@
 #pragma once
 
-// Common parts of the tests of Bloomery's filters inside LevelDB.
+// Common parts of the tests of Bloomset's filters inside LevelDB.
 
 #include <gtest/gtest.h>
 #include <leveldb/filter_policy.h>
@@ -8,14 +8,14 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/leveldb_filter_policy.hpp>
+#include <bloomset/leveldb_filter_policy.hpp>
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace bloomery::test {
+namespace bloomset::test {
 
 inline constexpr std::array policy_kinds = {filter_kind::ribbon, filter_kind::bloom,
                                             filter_kind::blocked_bloom, filter_kind::fuse};
@@ -48,4 +48,4 @@ inline std::size_t passing(const leveldb::FilterPolicy& policy, const std::strin
       keys.begin(), keys.end(), [&](const auto& key) { return policy.KeyMayMatch(key, filter); }));
 }
 
-}  // namespace bloomery::test
+}  // namespace bloomset::test

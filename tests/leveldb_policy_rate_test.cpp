@@ -1,4 +1,4 @@
-// The rate of non-members that pass Bloomery's filters inside LevelDB.
+// The rate of non-members that pass Bloomset's filters inside LevelDB.
 
 #include <gtest/gtest.h>
 #include <leveldb/filter_policy.h>
@@ -10,7 +10,7 @@
 
 #include "leveldb_policies.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 /// The share of non-members that pass filters of n keys each.
@@ -62,4 +62,4 @@ TEST(leveldb_policy, a_rate_that_is_asked_for_is_kept) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

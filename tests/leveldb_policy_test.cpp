@@ -1,4 +1,4 @@
-// Bloomery's filters inside a real LevelDB, and their bytes.
+// Bloomset's filters inside a real LevelDB, and their bytes.
 
 #include <gtest/gtest.h>
 #include <leveldb/db.h>
@@ -6,7 +6,7 @@
 #include <leveldb/slice.h>
 #include <unistd.h>
 
-#include <bloomery/leveldb_filter_policy.hpp>
+#include <bloomset/leveldb_filter_policy.hpp>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -18,7 +18,7 @@
 
 #include "leveldb_policies.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -154,7 +154,7 @@ std::string contents(const fs::path& path) {
 }
 
 // What this name of a policy once wrote, it reads for ever: files of each layout, which are made
-// again byte for byte. BLOOMERY_MAKE_GOLDEN=1 writes those that are missing.
+// again byte for byte. BLOOMSET_MAKE_GOLDEN=1 writes those that are missing.
 TEST(leveldb_policy, golden_entries_are_read_and_made_again) {
   struct golden {
     const char* name;
@@ -167,11 +167,11 @@ TEST(leveldb_policy, golden_entries_are_read_and_made_again) {
                           golden{"blocked", {.kind = filter_kind::blocked_bloom, .fpr = 0.1}, 1024},
                           golden{"fuse", {.kind = filter_kind::fuse, .fpr = 0.1}, 1024}}) {
     const fs::path path =
-        fs::path(BLOOMERY_GOLDEN_FOLDER) / (std::string("leveldb-") + g.name + ".entry");
+        fs::path(BLOOMSET_GOLDEN_FOLDER) / (std::string("leveldb-") + g.name + ".entry");
     const auto keys = keys_of("golden", g.keys);
     const auto policy = policy_of(g.options);
     const std::string made = filter_of(*policy, keys);
-    if (!fs::exists(path) && std::getenv("BLOOMERY_MAKE_GOLDEN") != nullptr) {
+    if (!fs::exists(path) && std::getenv("BLOOMSET_MAKE_GOLDEN") != nullptr) {
       std::ofstream(path, std::ios::binary) << made;
     }
     const std::string kept = contents(path);
@@ -213,7 +213,7 @@ class leveldb_with_policy : public ::testing::Test {
   }
 
   fs::path folder_ = fs::path(::testing::TempDir()) /
-                     ("bloomery-leveldb-policy-test-" + std::to_string(::getpid()));
+                     ("bloomset-leveldb-policy-test-" + std::to_string(::getpid()));
 };
 
 // What docs/leveldb.md says of a change of policy.
@@ -271,4 +271,4 @@ TEST_F(leveldb_with_policy, what_one_policy_wrote_every_other_reads) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

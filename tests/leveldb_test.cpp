@@ -1,12 +1,12 @@
-// LevelDB itself, if it is installed: the filters in its table files equal Bloomery's bit for bit,
+// LevelDB itself, if it is installed: the filters in its table files equal Bloomset's bit for bit,
 // and answer as its own policy does.
 
 #include <gtest/gtest.h>
 #include <leveldb/db.h>
 #include <leveldb/filter_policy.h>
 
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/dialects/dialect.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/dialects/dialect.hpp>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,10 +14,10 @@
 
 #include "tests/dialect_samples.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
-namespace d = bloomery::dialects;
+namespace d = bloomset::dialects;
 namespace fs = std::filesystem;
 using detail::load;
 
@@ -53,7 +53,7 @@ block filter_block(const std::vector<std::byte>& table) {
 }
 
 TEST(leveldb_itself, its_filters_out_of_a_table_are_ours) {
-  const fs::path folder = fs::path(::testing::TempDir()) / "bloomery-leveldb-test";
+  const fs::path folder = fs::path(::testing::TempDir()) / "bloomset-leveldb-test";
   fs::remove_all(folder);
   const std::unique_ptr<const leveldb::FilterPolicy> policy(leveldb::NewBloomFilterPolicy(10));
   leveldb::Options options;
@@ -146,4 +146,4 @@ TEST(leveldb_itself, its_policy_builds_the_same_bytes) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

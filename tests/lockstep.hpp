@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace bloomery::test {
+namespace bloomset::test {
 
 template <class F>
 class lockstep {
@@ -322,4 +322,4 @@ void apply(lockstep<F>& pair, unsigned operation, std::uint64_t key, std::uint64
   }
 }
 
-}  // namespace bloomery::test
+}  // namespace bloomset::test

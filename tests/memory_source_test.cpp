@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 #include <malloc.h>
-#include <bloomery/any_filter.hpp>
-#include <bloomery/memory_source.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/memory_source.hpp>
+#include <bloomset/storage.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 std::size_t lent = 0;
@@ -99,4 +99,4 @@ TEST(memory_source, moves_a_filters_memory_and_nothing_else_changes) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

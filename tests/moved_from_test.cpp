@@ -11,7 +11,7 @@
 
 #include "tests/filter_types.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 /// A filter of 300 members of any kind.
@@ -147,4 +147,4 @@ TEST(moved_from_handle, has_no_locks_of_the_handle_that_it_was_assigned_to) {
 // NOLINTEND(bugprone-use-after-move)
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -1,7 +1,7 @@
 // Operations on one key in a program that is built for this machine's CPU (-march=native) give the
 // same bits and answers as the scalar forms, which are the specification.
 
-#include <bloomery/blocked_bloom.hpp>
+#include <bloomset/blocked_bloom.hpp>
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 template <class Layout>
@@ -51,4 +51,4 @@ TEST(native_program, shares_filters_with_the_library) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <bloomery/expandable.hpp>
-#include <bloomery/memory_source.hpp>
-#include <bloomery/vector_quotient.hpp>
+#include <bloomset/expandable.hpp>
+#include <bloomset/memory_source.hpp>
+#include <bloomset/vector_quotient.hpp>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -54,7 +54,7 @@ void take_back(void* at, std::size_t /*size*/) noexcept {
   std::free(at);
 }
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 // The memory source is the program's, and so for all its tests.
@@ -205,4 +205,4 @@ TYPED_TEST(no_memory_copy, to_itself_changes_nothing_and_needs_none) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -12,13 +12,13 @@ import re
 import subprocess
 import sys
 
-HASHES = r"\(std::span<bloomery::hash64 const, \d+ul>"
+HASHES = r"\(std::span<bloomset::hash64 const, \d+ul>"
 BATCHES = [
-    r"typed_model<bloomery::basic_(counting_)?bloom<bloomery::double_hashing, .*>"
+    r"typed_model<bloomset::basic_(counting_)?bloom<bloomset::double_hashing, .*>"
     r"::(may_contain|insert)" + HASHES,
-    r"typed_model<bloomery::basic_scalable_bloom<.*>::may_contain" + HASHES,
-    r"typed_model<bloomery::basic_(scalable_bloom|cuckoo)<bloomery::owned_storage>.*::insert" + HASHES,
-    r"\w+::LOCAL(may_contain|insert)_loop<bloomery::detail::(split_512|parquet_256|free_512)>",
+    r"typed_model<bloomset::basic_scalable_bloom<.*>::may_contain" + HASHES,
+    r"typed_model<bloomset::basic_(scalable_bloom|cuckoo)<bloomset::owned_storage>.*::insert" + HASHES,
+    r"\w+::LOCAL(may_contain|insert)_loop<bloomset::detail::(split_512|parquet_256|free_512)>",
     r"cuckoo_\w+::LOCALcontains\(",
     r"LOCALcontains_each\(",
     r"fuse_may_contain(_avx512)?\(",
@@ -94,7 +94,7 @@ for name, code in wide:
 for batch in BATCHES:
     batch = batch.replace("LOCAL", r"\(anonymous namespace\)::")
     found = [name for name in leads_to
-             if re.match(r"([\w: ]+ )?bloomery::detail::" + batch, name) and "[clone" not in name]
+             if re.match(r"([\w: ]+ )?bloomset::detail::" + batch, name) and "[clone" not in name]
     if not found:
         print(f"no function has a name like {batch}")
         failures += 1

@@ -3,18 +3,18 @@
 
 #include <gtest/gtest.h>
 
-#include <bloomery/dialects/dialect.hpp>
-#include <bloomery/dialects/parquet.hpp>
+#include <bloomset/dialects/dialect.hpp>
+#include <bloomset/dialects/parquet.hpp>
 #include <fstream>
 #include <map>
 #include <string>
 
 #include "tests/dialect_samples.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
-namespace d = bloomery::dialects;
+namespace d = bloomset::dialects;
 using file_bytes = std::vector<std::byte>;
 
 result<void> no_codec(std::int64_t, std::span<const std::byte>, std::size_t, file_bytes&) {
@@ -23,7 +23,7 @@ result<void> no_codec(std::int64_t, std::span<const std::byte>, std::size_t, fil
 
 /// The seeds of the fuzz target, by name.
 std::map<std::string, file_bytes> samples() {
-  std::ifstream lines(BLOOMERY_PARQUET_SAMPLES);
+  std::ifstream lines(BLOOMSET_PARQUET_SAMPLES);
   std::map<std::string, file_bytes> all;
   std::string name;
   std::string digits;
@@ -135,4 +135,4 @@ TEST(parquet_attach, a_page_that_does_not_fit_its_checksum_is_refused) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <filesystem>
 #include <initializer_list>
 #include <string>
@@ -11,7 +11,7 @@
 
 #include "filter_types.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 key_parts parts_of(std::uint64_t of, std::initializer_list<std::uint64_t> numbers) {
@@ -56,9 +56,9 @@ TEST(Parts, AFilterThatLacksKeysIsNotOpened) {
   EXPECT_EQ(open<blocked_bloom>(path).error().code, errc::incompatible);
   EXPECT_EQ(
       open<blocked_bloom_view>(path).error().message,
-      "it lacks the keys of 1 of 2 parts; write the filter of all parts with 'bloomery merge', "
+      "it lacks the keys of 1 of 2 parts; write the filter of all parts with 'bloomset merge', "
       "and use that");
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -6,7 +6,7 @@
 #include "keys/src/md4.hpp"
 #include "tests/key_readers.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 const std::string sha1_of_password = "5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8";
@@ -114,4 +114,4 @@ TEST(readers, a_passwords_key_is_the_one_that_the_list_has) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -4,23 +4,23 @@
 // 10^12, 31 rates from 1/2 to 10^-12. They must be the same on every CPU, compiler and C library.
 
 #include <array>
-#include <bloomery/hash.hpp>
-#include <bloomery/plan/blocked_bloom_plan.hpp>
-#include <bloomery/plan/bloom_plan.hpp>
-#include <bloomery/plan/counting_bloom_plan.hpp>
-#include <bloomery/plan/cuckoo_plan.hpp>
-#include <bloomery/plan/expandable_plan.hpp>
-#include <bloomery/plan/fuse_plan.hpp>
-#include <bloomery/plan/ribbon_plan.hpp>
-#include <bloomery/plan/scalable_bloom_plan.hpp>
-#include <bloomery/plan/vector_quotient_plan.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/plan/blocked_bloom_plan.hpp>
+#include <bloomset/plan/bloom_plan.hpp>
+#include <bloomset/plan/counting_bloom_plan.hpp>
+#include <bloomset/plan/cuckoo_plan.hpp>
+#include <bloomset/plan/expandable_plan.hpp>
+#include <bloomset/plan/fuse_plan.hpp>
+#include <bloomset/plan/ribbon_plan.hpp>
+#include <bloomset/plan/scalable_bloom_plan.hpp>
+#include <bloomset/plan/vector_quotient_plan.hpp>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-namespace bloomery::test {
+namespace bloomset::test {
 
 inline constexpr std::array<std::uint64_t, 36> table_keys = {1,
                                                              2,
@@ -161,4 +161,4 @@ inline constexpr std::array<pinned_plans, 9> pinned = {{
     {"vector_quotient", 0x5950075199450c9b},
 }};
 
-}  // namespace bloomery::test
+}  // namespace bloomset::test

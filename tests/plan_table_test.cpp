@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 TEST(plan_table, ten_thousand_plans_are_the_same_on_every_machine) {
@@ -17,4 +17,4 @@ TEST(plan_table, ten_thousand_plans_are_the_same_on_every_machine) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

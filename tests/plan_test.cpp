@@ -4,18 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/plan/bloom_plan.hpp>
-#include <bloomery/plan/formulas.hpp>
+#include <bloomset/plan/bloom_plan.hpp>
+#include <bloomset/plan/formulas.hpp>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
 namespace {
 
-namespace f = bloomery::formulas;
-using bloomery::bloom_spec;
-using bloomery::errc;
-using bloomery::plan_bloom;
+namespace f = bloomset::formulas;
+using bloomset::bloom_spec;
+using bloomset::errc;
+using bloomset::plan_bloom;
 
 // The rate by its definition: throws n*k balls at m places one by one, computes the distribution of
 // the number of hit places, and returns the mean of (X/m)^k.

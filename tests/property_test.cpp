@@ -12,7 +12,7 @@
 #include "tests/filter_types.hpp"
 #include "tests/lockstep.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 using operations = std::vector<std::tuple<std::uint8_t, std::uint8_t, std::uint8_t>>;
@@ -47,4 +47,4 @@ TYPED_TEST(property, a_batch_of_any_texts_is_found) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

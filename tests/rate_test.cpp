@@ -32,7 +32,7 @@
 
 #include "tests/filter_types.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 const double log_alpha = std::log(2e-10);
@@ -315,4 +315,4 @@ TYPED_TEST(rate_of_many_keys, ten_million) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

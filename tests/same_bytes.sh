@@ -38,7 +38,7 @@ run() {
 }
 cd "$root"
 if [[ $what == plans ]]; then
-  compiler+=(-DBLOOMERY_PLANS_ALONE)
+  compiler+=(-DBLOOMSET_PLANS_ALONE)
   unit compile src/plan/*.cpp src/core/{fold,format}.cpp
   for kind in src/kinds/*; do unit compile "$kind"/plan*.cpp; done
   unit compile tests/same_bytes_main.cpp
@@ -48,7 +48,7 @@ fi
 
 # The includes that nearly every source has, precompiled.
 headers=$folder/common.hpp
-echo "#include <bloomery/any_filter.hpp>" >"$headers"
+echo "#include <bloomset/any_filter.hpp>" >"$headers"
 compile -x c++-header "$headers" -o "$headers.gch"
 compile_library() { compile -include "$headers" "$@"; }
 for kernels in src/kinds/*/kernels/{scalar,neon}.cpp; do unit compile_library "$kernels"; done
@@ -59,7 +59,7 @@ unset 'objects[-1]'  # the program's main
 
 googletest=/usr/src/googletest/googletest
 compile_tests() {
-  compile -isystem "$googletest/include" -DFMT_HEADER_ONLY -DBLOOMERY_GOLDEN_FOLDER='"tests/golden"' "$@"
+  compile -isystem "$googletest/include" -DFMT_HEADER_ONLY -DBLOOMSET_GOLDEN_FOLDER='"tests/golden"' "$@"
 }
 compile_googletest() { compile -O0 -I"$googletest/include" -I"$googletest" "$@"; }
 unit compile_tests tests/kinds/*/*_kernel_test.cpp tests/kinds/{blocked_bloom/blocked_bloom,ribbon/ribbon}_test.cpp \

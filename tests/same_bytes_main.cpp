@@ -7,11 +7,11 @@
 #include <cstdio>
 
 #include "tests/plan_table.hpp"
-#ifndef BLOOMERY_PLANS_ALONE
+#ifndef BLOOMSET_PLANS_ALONE
 #include "tests/golden_recipes.hpp"
 #endif
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 bool plans_are_the_same() {
@@ -24,7 +24,7 @@ bool plans_are_the_same() {
   return all_same;
 }
 
-#ifndef BLOOMERY_PLANS_ALONE
+#ifndef BLOOMSET_PLANS_ALONE
 std::vector<std::byte> contents(const std::string& path) {
   std::vector<std::byte> bytes;
   std::FILE* const file = std::fopen(path.c_str(), "rb");
@@ -66,12 +66,12 @@ bool golden_files_are_the_same(const std::string& folder) {
 #endif
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test
 
 int main([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
-  bool all_same = bloomery::test::plans_are_the_same();
-#ifndef BLOOMERY_PLANS_ALONE
-  if (argc > 1) all_same = bloomery::test::golden_files_are_the_same(argv[1]) && all_same;
+  bool all_same = bloomset::test::plans_are_the_same();
+#ifndef BLOOMSET_PLANS_ALONE
+  if (argc > 1) all_same = bloomset::test::golden_files_are_the_same(argv[1]) && all_same;
 #endif
   return all_same ? 0 : 1;
 }

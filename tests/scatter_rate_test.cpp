@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <bloomery/blocked_bloom.hpp>
-#include <bloomery/bloom.hpp>
-#include <bloomery/plan/formulas.hpp>
+#include <bloomset/blocked_bloom.hpp>
+#include <bloomset/bloom.hpp>
+#include <bloomset/plan/formulas.hpp>
 #include <random>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 constexpr int filters = 2000;
@@ -87,4 +87,4 @@ TEST(scatter, the_normal_quantile_is_that_of_tables) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomset

@@ -10,11 +10,11 @@ import re
 import subprocess
 import sys
 
-NAME = re.compile(r"(?:(?:vtable|typeinfo|typeinfo name|VTT) for )?(bloomery::.*)")
+NAME = re.compile(r"(?:(?:vtable|typeinfo|typeinfo name|VTT) for )?(bloomset::.*)")
 
 
 def name_of(symbol):
-    """"may_contain" of "bloomery::basic_bloom<...>::may_contain"; None if it is not ours."""
+    """"may_contain" of "bloomset::basic_bloom<...>::may_contain"; None if it is not ours."""
     match = NAME.fullmatch(symbol)
     if not match:
         return None

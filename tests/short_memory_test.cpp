@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bloomery/bloomery.hpp>
-#include <bloomery/memory_source.hpp>
+#include <bloomset/bloomset.hpp>
+#include <bloomset/memory_source.hpp>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -63,7 +63,7 @@ void operator delete(void* at, std::size_t /*size*/) noexcept {
   std::free(at);
 }
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 // The memory source is the program's, and so for all its tests.
@@ -158,4 +158,4 @@ TEST(short_memory, refuses_a_growing_filter_of_many_segments_at_once) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -14,7 +14,7 @@
 #include "tests/chosen_hashes.hpp"
 #include "tests/filter_types.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 template <class F>
@@ -362,4 +362,4 @@ TYPED_TEST(static_contract, answers_as_a_real_set_does_but_for_its_rate) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -8,7 +8,7 @@
 #include "src/registry/any_model.hpp"
 #include "tests/filter_types.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 template <class F>
@@ -208,4 +208,4 @@ TEST(stored_parameters, out_of_their_ranges_are_refused) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -3,14 +3,14 @@
 // The bytes of a stored filter, for damage and forgery: the header's fields by docs/format.md, and
 // correct checksums after a forgery.
 
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/hash.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace bloomery::test {
+namespace bloomset::test {
 
 namespace at {
 inline constexpr std::size_t format_version = 8;
@@ -52,4 +52,4 @@ std::vector<std::byte> forged(std::vector<std::byte> file, std::size_t offset, W
   return file;
 }
 
-}  // namespace bloomery::test
+}  // namespace bloomset::test

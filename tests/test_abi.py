@@ -21,7 +21,7 @@ def installed(source, work):
     """The folder with the libraries and public headers of a tree, with debugging information."""
     run("cmake", "-G", "Ninja", "-S", source, "-B", work / "build", "-DCMAKE_BUILD_TYPE=Debug",
         "-DCMAKE_CXX_FLAGS=-O0 -g", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_INSTALL_LIBDIR=lib",
-        *(f"-DBLOOMERY_{part}=OFF" for part in LEFT_OUT), stderr=subprocess.DEVNULL)
+        *(f"-DBLOOMSET_{part}=OFF" for part in LEFT_OUT), stderr=subprocess.DEVNULL)
     run("cmake", "--build", work / "build")
     run("cmake", "--install", work / "build", "--prefix", work / "usr")
     shutil.rmtree(work / "build")
@@ -35,7 +35,7 @@ def changes(tree, work):
     if found.returncode != 0:
         pytest.skip("no release to compare with: no tag vX.Y.Z before this commit")
     tag = found.stdout.strip()
-    version = re.search(r"project\(bloomery VERSION (\d+\.\d+)\.\d+", (tree / "CMakeLists.txt").read_text())[1]
+    version = re.search(r"project\(bloomset VERSION (\d+\.\d+)\.\d+", (tree / "CMakeLists.txt").read_text())[1]
     if not tag.startswith(f"v{version}."):
         pytest.skip(f"{tag} has libraries of other names than {version}, so the ABI may differ")
     (work / "tree").mkdir()
@@ -64,10 +64,10 @@ def test_the_abi_of_the_last_release(tmp_path):
 
 
 LISTS = """cmake_minimum_required(VERSION 3.25)
-project(bloomery VERSION 1.2.3 LANGUAGES CXX)
-add_library(bloomery api.cpp)
-set_target_properties(bloomery PROPERTIES VERSION 1.2.3 SOVERSION 1.2)
-install(TARGETS bloomery)
+project(bloomset VERSION 1.2.3 LANGUAGES CXX)
+add_library(bloomset api.cpp)
+set_target_properties(bloomset PROPERTIES VERSION 1.2.3 SOVERSION 1.2)
+install(TARGETS bloomset)
 install(FILES api.hpp TYPE INCLUDE)
 """
 HEADER = """struct place { int row; };

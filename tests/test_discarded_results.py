@@ -38,10 +38,10 @@ fail(errc::io, "a sentence");
 """.splitlines()
 
 PROGRAM = """\
-#include <bloomery/bloomery.hpp>
-#include <bloomery/dialects/dialect.hpp>
-#include <bloomery/keys/reader.hpp>
-using namespace bloomery;
+#include <bloomset/bloomset.hpp>
+#include <bloomset/dialects/dialect.hpp>
+#include <bloomset/keys/reader.hpp>
+using namespace bloomset;
 void drop(bloom& f, any_filter& any, keys::reader& reader, keys::key_list& list,
           std::span<const std::string_view> texts, std::span<bool> flags,
           const std::vector<std::string>& strings) {

@@ -1,7 +1,7 @@
 """Runs the examples of README.md and docs/**/*.md: commands run, programs are compiled, outputs are
 compared.
 
-Each document is read from top to bottom, in a folder of its own where `bloomery` is on the path. A
+Each document is read from top to bottom, in a folder of its own where `bloomset` is on the path. A
 block after the line `<!-- by hand -->` is left out, such as commands that install; CI and tests on
 a new machine run those.
 
@@ -37,11 +37,11 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BLOOMERY = pathlib.Path(os.environ.get("BLOOMERY", ROOT / "build" / "bloomery")).resolve()
+BLOOMSET = pathlib.Path(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset")).resolve()
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 SHELL = ["sh", "console"]
 
-HAS_PYTHON = importlib.util.find_spec("bloomery") is not None
+HAS_PYTHON = importlib.util.find_spec("bloomset") is not None
 
 
 def name_of(document):
@@ -171,9 +171,9 @@ def postgres_surroundings(request):
 
 def duckdb_shell(folder):
     """The folder of DuckDB's shell. The extension is put into `folder`."""
-    extension = BLOOMERY.parent / "bloomery.duckdb_extension"
+    extension = BLOOMSET.parent / "bloomset.duckdb_extension"
     if not (extension.exists() and HAS_PYTHON):
-        pytest.skip("the extension of DuckDB is not built (BLOOMERY_DUCKDB)")
+        pytest.skip("the extension of DuckDB is not built (BLOOMSET_DUCKDB)")
     sys.path.append(str(ROOT / "tests" / "python"))
     import engines
     engines.need("duckdb", "duckdb-cli==1.5.6")
@@ -184,12 +184,12 @@ def duckdb_shell(folder):
 @pytest.mark.parametrize("document", documents_with(*SHELL), ids=name_of)
 def test_commands(document, tmp_path, monkeypatch, request):
     if document.name == "python.md" and not HAS_PYTHON:
-        pytest.skip("the Python package is not built (BLOOMERY_PYTHON)")
-    if document.name == "sqlite.md" and not (BLOOMERY.parent / "bloomery_sqlite.so").exists():
-        pytest.skip("the extension of SQLite is not built (BLOOMERY_SQLITE)")
+        pytest.skip("the Python package is not built (BLOOMSET_PYTHON)")
+    if document.name == "sqlite.md" and not (BLOOMSET.parent / "bloomset_sqlite.so").exists():
+        pytest.skip("the extension of SQLite is not built (BLOOMSET_SQLITE)")
     surroundings = postgres_surroundings(request) if document.name == "postgresql.md" else os.environ
     programs = f"{duckdb_shell(tmp_path)}:" if document.name == "duckdb.md" else ""
-    env = {**surroundings, "PATH": f"{programs}{BLOOMERY.parent}:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(BLOOMERY.parent)}
+    env = {**surroundings, "PATH": f"{programs}{BLOOMSET.parent}:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(BLOOMSET.parent)}
     monkeypatch.chdir(tmp_path)
 
     def run(command):
@@ -233,7 +233,7 @@ def run_programs(document, language, folder, compile_program):
 
 @pytest.mark.parametrize("document", documents_with("cpp"), ids=name_of)
 def test_programs(document, tmp_path):
-    build = BLOOMERY.parent
+    build = BLOOMSET.parent
     compiler = os.environ.get("CXX", "c++")
     # As CMake: a cache spares most of the time. It needs one source a call, by the same name each time.
     launcher = os.environ.get("CMAKE_CXX_COMPILER_LAUNCHER", "").split()
@@ -244,23 +244,23 @@ def test_programs(document, tmp_path):
         (tmp_path / "main.cpp").write_text(program)
         subprocess.run([*launcher, compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", *includes, "-c", "main.cpp"],
                        cwd=tmp_path, check=True)
-        leveldb = [str(build / "dialects" / "leveldb" / "libbloomery_leveldb.a"), "-lleveldb"]
+        leveldb = [str(build / "dialects" / "leveldb" / "libbloomset_leveldb.a"), "-lleveldb"]
         subprocess.run([compiler, "main.o", *(leveldb if "<leveldb/" in program else []),
-                        str(build / "libbloomery.a"), *packages, "-o", "main"], cwd=tmp_path, check=True)
+                        str(build / "libbloomset.a"), *packages, "-o", "main"], cwd=tmp_path, check=True)
 
     run_programs(document, "cpp", tmp_path, compile_program)
 
 
 @pytest.mark.parametrize("document", documents_with("c"), ids=name_of)
 def test_programs_in_c(document, tmp_path):
-    folder = BLOOMERY.parent / "bindings" / "c"
+    folder = BLOOMSET.parent / "bindings" / "c"
     source = tmp_path / "main.c"
 
     def compile_program(program):
         source.write_text(program)
         subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-Wall", "-Wextra", "-Werror",
                         f"-I{ROOT / 'bindings' / 'c' / 'include'}", str(source), f"-L{folder}",
-                        "-lbloomery-c", f"-Wl,-rpath,{folder}", "-o", str(tmp_path / "main")],
+                        "-lbloomset-c", f"-Wl,-rpath,{folder}", "-o", str(tmp_path / "main")],
                        check=True)
 
     run_programs(document, "c", tmp_path, compile_program)

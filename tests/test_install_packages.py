@@ -14,7 +14,7 @@ SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "scripts" / "install-pack
 # As dpkg's scripts do, it asks the policy whether a service may be started, and then takes its time.
 APT_GET = """#!/bin/sh
 [ "$1" = install ] || exit 0
-"$BLOOMERY_POLICY_FILE" redis-server start
+"$BLOOMSET_POLICY_FILE" redis-server start
 echo $? >"$FOLDER/answer.part"
 mv "$FOLDER/answer.part" "$FOLDER/answer"
 [ ! -e "$FOLDER/wait" ] || exec sleep 60
@@ -34,8 +34,8 @@ def install(tmp_path):
 
     def start():
         env = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "FOLDER": str(tmp_path),
-               "BLOOMERY_POLICY_FILE": str(tmp_path / "policy-rc.d")}
-        env.pop("BLOOMERY_INSTALLS", None)
+               "BLOOMSET_POLICY_FILE": str(tmp_path / "policy-rc.d")}
+        env.pop("BLOOMSET_INSTALLS", None)
         started.append(subprocess.Popen([SCRIPT, "bench"], env=env, start_new_session=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
         return started[-1]
@@ -51,7 +51,7 @@ def install(tmp_path):
 
 def answer(tmp_path):
     """What the policy answers to who installs something else."""
-    env = {key: value for key, value in os.environ.items() if key != "BLOOMERY_INSTALLS"}
+    env = {key: value for key, value in os.environ.items() if key != "BLOOMSET_INSTALLS"}
     return subprocess.run([tmp_path / "policy-rc.d", "nginx", "start"], env=env).returncode
 
 

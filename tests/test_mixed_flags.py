@@ -28,7 +28,7 @@ def functions(tmp_path_factory):
         pytest.skip("the headers choose by -m flags on x86-64 only")
     made = tmp_path_factory.mktemp("mixed") / "side.o"
     subprocess.run([os.environ.get("CXX", "c++"), "-std=c++20", "-O0", "-march=x86-64-v4",
-                    "-mavx512vbmi", "-DBLOOMERY_SIDE_NAME=this_cpu", f"-I{ROOT}",
+                    "-mavx512vbmi", "-DBLOOMSET_SIDE_NAME=this_cpu", f"-I{ROOT}",
                     f"-I{ROOT / 'include'}", "-c", str(ROOT / "tests/mixed/side.cpp"),
                     "-o", str(made)], check=True)
 

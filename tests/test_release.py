@@ -27,7 +27,7 @@ CHANGELOG = """# Changelog
 
 - Earlier.
 """
-PACKAGES = '#!/bin/sh\nmkdir "$1" && echo package >"$1/bloomery.package"\n'
+PACKAGES = '#!/bin/sh\nmkdir "$1" && echo package >"$1/bloomset.package"\n'
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def tree(tmp_path, monkeypatch):
     for script in ("python-packages.sh", "debian-packages.sh"):
         (folder / "scripts" / script).write_text(PACKAGES)
         (folder / "scripts" / script).chmod(0o755)
-    (folder / "CMakeLists.txt").write_text("project(bloomery VERSION 1.2.0 LANGUAGES CXX\n")
+    (folder / "CMakeLists.txt").write_text("project(bloomset VERSION 1.2.0 LANGUAGES CXX\n")
     (folder / "CHANGELOG.md").write_text(CHANGELOG)
     git(folder, "init", "--quiet")
     commit(folder)
@@ -67,14 +67,14 @@ def test_what_a_release_has(tree, tmp_path):
     done = release(tree, out)
     assert done.returncode == 0, done.stderr
     assert {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == {
-        "NOTES.md", "SHA256SUMS", "bloomery-1.2.0.tar.gz", "debian/bloomery.package", "python/bloomery.package"}
+        "NOTES.md", "SHA256SUMS", "bloomset-1.2.0.tar.gz", "debian/bloomset.package", "python/bloomset.package"}
     assert (out / "NOTES.md").read_text() == "- First.\n\n### Library\n\n- Second.\n"
     assert done.stdout == (out / "SHA256SUMS").read_text() and len(done.stdout.splitlines()) == 4
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out, check=True)
-    with tarfile.open(out / "bloomery-1.2.0.tar.gz") as tar:
+    with tarfile.open(out / "bloomset-1.2.0.tar.gz") as tar:
         assert sorted(member.name for member in tar if member.isfile()) == [
-            "bloomery-1.2.0/CHANGELOG.md", "bloomery-1.2.0/CMakeLists.txt", "bloomery-1.2.0/scripts/debian-packages.sh",
-            "bloomery-1.2.0/scripts/python-packages.sh", "bloomery-1.2.0/scripts/release"]
+            "bloomset-1.2.0/CHANGELOG.md", "bloomset-1.2.0/CMakeLists.txt", "bloomset-1.2.0/scripts/debian-packages.sh",
+            "bloomset-1.2.0/scripts/python-packages.sh", "bloomset-1.2.0/scripts/release"]
 
 
 def test_a_second_tarball_has_the_same_bytes(tree, tmp_path):
@@ -103,12 +103,12 @@ def added(tree):
 
 
 def unknown_version(tree):
-    (tree / "CMakeLists.txt").write_text("project(bloomery VERSION 1.2 LANGUAGES CXX\n")
+    (tree / "CMakeLists.txt").write_text("project(bloomset VERSION 1.2 LANGUAGES CXX\n")
     commit(tree)
 
 
 def no_version(tree):
-    (tree / "CMakeLists.txt").write_text("project(bloomery LANGUAGES CXX)\n")
+    (tree / "CMakeLists.txt").write_text("project(bloomset LANGUAGES CXX)\n")
     commit(tree)
 
 

@@ -4,7 +4,7 @@
 
 #include "tests/key_readers.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 TEST(readers, email_unites_what_is_one_mailbox_for_certain) {
@@ -161,4 +161,4 @@ TEST(readers, json_refuses_what_is_no_document_and_survives_it) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

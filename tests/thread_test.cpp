@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,19 +17,19 @@
 
 namespace {
 
-using bloomery::test::hashes_of_stream;
-using bloomery::test::word;
+using bloomset::test::hashes_of_stream;
+using bloomset::test::word;
 
 constexpr std::size_t members = 4000;
 constexpr unsigned threads = 4;
 
-class threads_that_query : public testing::TestWithParam<const bloomery::kind_info*> {};
+class threads_that_query : public testing::TestWithParam<const bloomset::kind_info*> {};
 
 TEST_P(threads_that_query, find_every_member_at_once) {
-  const auto names = bloomery::test::words("key", members);
+  const auto names = bloomset::test::words("key", members);
   const std::vector<std::string_view> keys(names.begin(), names.end());
-  const bloomery::any_filter filter =
-      bloomery::test::filter_of(*GetParam(), {.capacity = members, .fpr = 0.01}, names);
+  const bloomset::any_filter filter =
+      bloomset::test::filter_of(*GetParam(), {.capacity = members, .fpr = 0.01}, names);
 
   std::atomic<std::size_t> found = 0;
   {
@@ -50,9 +50,9 @@ TEST_P(threads_that_query, find_every_member_at_once) {
   EXPECT_EQ(found, threads * members);
 }
 
-std::vector<const bloomery::kind_info*> all_kinds() {
-  std::vector<const bloomery::kind_info*> rows;
-  for (const auto& row : bloomery::kinds()) rows.push_back(&row);
+std::vector<const bloomset::kind_info*> all_kinds() {
+  std::vector<const bloomset::kind_info*> rows;
+  for (const auto& row : bloomset::kinds()) rows.push_back(&row);
   return rows;
 }
 
@@ -62,11 +62,11 @@ INSTANTIATE_TEST_SUITE_P(every_kind, threads_that_query, testing::ValuesIn(all_k
 // Threads insert and ask through views of one filter: what a thread has inserted it finds at once,
 // what all have inserted is there when they are done, and the bits are those of one thread.
 TEST(threads_of_a_blocked_filter, insert_and_query_at_once) {
-  for (const auto layout : {bloomery::block_layout::split_512, bloomery::block_layout::free_512,
-                            bloomery::block_layout::parquet_256}) {
-    const bloomery::blocked_bloom_spec spec{
+  for (const auto layout : {bloomset::block_layout::split_512, bloomset::block_layout::free_512,
+                            bloomset::block_layout::parquet_256}) {
+    const bloomset::blocked_bloom_spec spec{
         .capacity = threads * members, .fpr = 0.01, .layout = layout};
-    bloomery::blocked_bloom filter(spec);
+    bloomset::blocked_bloom filter(spec);
     std::atomic<std::size_t> lost = 0;
     {
       std::vector<std::jthread> workers;
@@ -82,7 +82,7 @@ TEST(threads_of_a_blocked_filter, insert_and_query_at_once) {
       }
     }
     EXPECT_EQ(lost, 0U);
-    bloomery::blocked_bloom alone(spec);
+    bloomset::blocked_bloom alone(spec);
     for (std::size_t i = 0; i < threads * members; ++i) alone.insert(word("key", i));
     EXPECT_TRUE(std::ranges::equal(filter.bits(), alone.bits()));
     EXPECT_NEAR(static_cast<double>(filter.size()), threads * members, 0.02 * threads * members);
@@ -91,7 +91,7 @@ TEST(threads_of_a_blocked_filter, insert_and_query_at_once) {
 
 TEST(threads_of_a_blocked_filter, build_and_ask_one_batch_together) {
   const auto hashes = hashes_of_stream(1, 400'000);
-  bloomery::blocked_bloom filter({.capacity = hashes.size(), .fpr = 0.01});
+  bloomset::blocked_bloom filter({.capacity = hashes.size(), .fpr = 0.01});
   filter.insert_parallel(hashes, threads);
   const auto answers = std::make_unique<bool[]>(hashes.size());
   filter.may_contain_parallel(hashes, {answers.get(), hashes.size()}, threads);
@@ -101,10 +101,10 @@ TEST(threads_of_a_blocked_filter, build_and_ask_one_batch_together) {
 // Two writers, of which one churns in a full filter, where tags move between blocks and through the
 // stash, beside readers: what is a member all the while is found at every moment.
 TEST(threads_of_a_vector_quotient_filter, ask_while_others_insert_and_erase) {
-  bloomery::vector_quotient filter({.capacity = members, .fpr = 0.001});
+  bloomset::vector_quotient filter({.capacity = members, .fpr = 0.001});
   const auto room = filter.params().blocks * filter.params().slots;
   const auto keys = hashes_of_stream(1, 2 * room);
-  const std::span<const bloomery::hash64> always = std::span(keys).first(members / 2);
+  const std::span<const bloomset::hash64> always = std::span(keys).first(members / 2);
   ASSERT_EQ(filter.insert(always).done, always.size());
   std::uint64_t expected = always.size();
   {
@@ -117,7 +117,7 @@ TEST(threads_of_a_vector_quotient_filter, ask_while_others_insert_and_erase) {
       workers.emplace_back([&] {  // to the brim and back
         for (int round = 0; round < 3; ++round) {
           const auto summary = shared.insert(std::span(keys).subspan(members / 2, room));
-          EXPECT_EQ(summary.stopped_by, bloomery::insert_outcome::full);
+          EXPECT_EQ(summary.stopped_by, bloomset::insert_outcome::full);
           for (std::size_t i = 0; i < summary.done; ++i) {
             EXPECT_TRUE(shared.erase(keys[members / 2 + i]));
           }

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -12,13 +12,13 @@
 
 namespace {
 
-using bloomery::errc;
-using bloomery::format_bytes;
-using bloomery::format_count;
-using bloomery::format_rate;
-using bloomery::parse_bytes;
-using bloomery::parse_count;
-using bloomery::parse_rate;
+using bloomset::errc;
+using bloomset::format_bytes;
+using bloomset::format_count;
+using bloomset::format_rate;
+using bloomset::parse_bytes;
+using bloomset::parse_count;
+using bloomset::parse_rate;
 
 constexpr std::uint64_t largest = 9'223'372'036'854'775'807;  // 2^63 - 1
 

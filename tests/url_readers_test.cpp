@@ -2,7 +2,7 @@
 
 #include "tests/key_readers.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 /// The names of a record's keys.
@@ -96,4 +96,4 @@ TEST(safe_browsing, a_url_that_is_asked_has_the_keys_of_all_its_expressions) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -5,7 +5,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <bloomery/keys/url.hpp>
+#include <bloomset/keys/url.hpp>
 #include <chrono>
 #include <set>
 #include <string>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 using namespace std::string_literals;
@@ -454,4 +454,4 @@ TEST(canonical_url, takes_linear_time_for_any_bytes) {
 }
 
 }  // namespace
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

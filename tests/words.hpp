@@ -3,11 +3,11 @@
 // Keys, results, bytes and filters for tests, without a test framework.
 
 #include <algorithm>
-#include <bloomery/any_filter.hpp>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/file.hpp>
-#include <bloomery/result.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/file.hpp>
+#include <bloomset/result.hpp>
+#include <bloomset/storage.hpp>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -18,7 +18,7 @@
 #include <variant>
 #include <vector>
 
-namespace bloomery::test {
+namespace bloomset::test {
 
 /// The value. A failure ends the test with its sentence.
 template <class T>
@@ -104,4 +104,4 @@ inline std::vector<std::string_view> kind_names() {
   return names;
 }
 
-}  // namespace bloomery::test
+}  // namespace bloomset::test

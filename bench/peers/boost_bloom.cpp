@@ -1,5 +1,5 @@
 // Boost.Bloom's fast layouts, over hashes that are taken as they are, and over strings. CMake
-// compiles this file twice: for any x86-64, and with BLOOMERY_BENCH_NATIVE for this CPU, in a
+// compiles this file twice: for any x86-64, and with BLOOMSET_BENCH_NATIVE for this CPU, in a
 // library of its own, since templates of one name must not mix.
 
 #include <boost/bloom/fast_multiblock32.hpp>
@@ -19,7 +19,7 @@ namespace {
 /// Says that the hash needs no more mixing.
 struct as_it_is {
   using is_avalanching = std::true_type;
-  std::size_t operator()(bloomery::hash64 h) const noexcept { return h.value; }
+  std::size_t operator()(bloomset::hash64 h) const noexcept { return h.value; }
 };
 
 template <class Layout>
@@ -36,16 +36,16 @@ class boost_filter final : public subject {
   std::uint64_t bytes() const override { return filter_->capacity() / 8; }
   std::uint64_t ask_each(keys asked) const override {
     std::uint64_t found = 0;
-    for (const bloomery::hash64 h : asked) found += filter_->may_contain(h);
+    for (const bloomset::hash64 h : asked) found += filter_->may_contain(h);
     return found;
   }
   void ask_batch(keys asked, bool* answers, unsigned) const override {
     filter_->may_contain(asked.begin(), asked.end(),
-                         [&answers](bloomery::hash64, bool yes) { *answers++ = yes; });
+                         [&answers](bloomset::hash64, bool yes) { *answers++ = yes; });
   }
 
  private:
-  using filter = boost::bloom::filter<bloomery::hash64, 1, Layout, 0, as_it_is>;
+  using filter = boost::bloom::filter<bloomset::hash64, 1, Layout, 0, as_it_is>;
   std::size_t bits_;
   std::optional<filter> filter_;
 };
@@ -60,7 +60,7 @@ entry row(std::string name) {
 struct xxh3 {
   using is_avalanching = std::true_type;
   std::size_t operator()(std::string_view s) const noexcept {
-    return bloomery::xxh3_hasher()(std::as_bytes(std::span(s))).value;
+    return bloomset::xxh3_hasher()(std::as_bytes(std::span(s))).value;
   }
 };
 
@@ -104,7 +104,7 @@ using layout64 = boost::bloom::fast_multiblock64<8>;
 
 }  // namespace
 
-#ifndef BLOOMERY_BENCH_NATIVE
+#ifndef BLOOMSET_BENCH_NATIVE
 entries boost_peers() {
   return {row<boost_filter<layout64>>("Boost.Bloom fast_multiblock64<8>"),
           row<boost_filter<layout32>>("Boost.Bloom fast_multiblock32<8>")};

@@ -37,7 +37,7 @@ class fuse final : public subject {
   std::uint64_t bytes() const override { return filter_->SizeInBytes(); }
   std::uint64_t ask_each(keys asked) const override {
     std::uint64_t found = 0;
-    for (const bloomery::hash64 h : asked) found += filter_->Contain(h.value) == 0;
+    for (const bloomset::hash64 h : asked) found += filter_->Contain(h.value) == 0;
     return found;
   }
   std::string remark() const override {
@@ -61,7 +61,7 @@ class xor8 final : public subject {
   std::uint64_t bytes() const override { return filter_->SizeInBytes(); }
   std::uint64_t ask_each(keys asked) const override {
     std::uint64_t found = 0;
-    for (const bloomery::hash64 h : asked) found += filter_->Contain(h.value) == 0;
+    for (const bloomset::hash64 h : asked) found += filter_->Contain(h.value) == 0;
     return found;
   }
 
@@ -107,7 +107,7 @@ class homogeneous_ribbon final : public subject {
   std::uint64_t bytes() const override { return bytes_; }
   std::uint64_t ask_each(keys asked) const override {
     std::uint64_t found = 0;
-    for (const bloomery::hash64 h : asked) found += solution_.FilterQuery(h.value, hasher_);
+    for (const bloomset::hash64 h : asked) found += solution_.FilterQuery(h.value, hasher_);
     return found;
   }
   std::string remark() const override { return std::to_string(Columns) + " columns of 64 bits"; }

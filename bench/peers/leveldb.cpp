@@ -12,7 +12,7 @@
 namespace bench {
 namespace {
 
-leveldb::Slice slice_of(const bloomery::hash64& h) {
+leveldb::Slice slice_of(const bloomset::hash64& h) {
   return {reinterpret_cast<const char*>(&h.value), sizeof h.value};
 }
 
@@ -26,14 +26,14 @@ class leveldb_bloom final : public subject {
     filter_.clear();
     std::vector<leveldb::Slice> slices;
     slices.reserve(members.size());
-    for (const bloomery::hash64& h : members) slices.push_back(slice_of(h));
+    for (const bloomset::hash64& h : members) slices.push_back(slice_of(h));
     policy_->CreateFilter(slices.data(), static_cast<int>(slices.size()), &filter_);
   }
   std::uint64_t bytes() const override { return filter_.size(); }
   std::uint64_t ask_each(keys asked) const override {
     const leveldb::Slice filter(filter_);
     std::uint64_t found = 0;
-    for (const bloomery::hash64& h : asked) found += policy_->KeyMayMatch(slice_of(h), filter);
+    for (const bloomset::hash64& h : asked) found += policy_->KeyMayMatch(slice_of(h), filter);
     return found;
   }
 

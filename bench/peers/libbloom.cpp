@@ -19,12 +19,12 @@ class libbloom final : public subject {
     if (::bloom_init(&filter_, static_cast<int>(setting_.n), setting_.fpr) != 0) {
       throw std::runtime_error("bloom_init refuses this size");
     }
-    for (const bloomery::hash64 h : members) ::bloom_add(&filter_, &h.value, sizeof h.value);
+    for (const bloomset::hash64 h : members) ::bloom_add(&filter_, &h.value, sizeof h.value);
   }
   std::uint64_t bytes() const override { return static_cast<std::uint64_t>(filter_.bytes); }
   std::uint64_t ask_each(keys asked) const override {
     std::uint64_t found = 0;
-    for (const bloomery::hash64 h : asked) {
+    for (const bloomset::hash64 h : asked) {
       found += static_cast<unsigned>(::bloom_check(&filter_, &h.value, sizeof h.value));
     }
     return found;

@@ -43,7 +43,7 @@ namespace {
 // As many as its batches may have.
 constexpr std::size_t max_in_batch = 32;
 
-rocksdb::Slice slice_of(const bloomery::hash64& h) {
+rocksdb::Slice slice_of(const bloomset::hash64& h) {
   return {reinterpret_cast<const char*>(&h.value), sizeof h.value};
 }
 
@@ -57,7 +57,7 @@ class rocksdb_filter final : public subject {
     const rocksdb::BlockBasedTableOptions options;
     const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
         policy_->GetBuilderWithContext(rocksdb::FilterBuildingContext(options)));
-    for (const bloomery::hash64& h : members) builder->AddKey(slice_of(h));
+    for (const bloomset::hash64& h : members) builder->AddKey(slice_of(h));
     filter_ = builder->Finish(&memory_);
     if (filter_.size() == 0) throw std::runtime_error("no filter was made");
     reader_.reset(policy_->GetFilterBitsReader(filter_));
@@ -65,7 +65,7 @@ class rocksdb_filter final : public subject {
   std::uint64_t bytes() const override { return filter_.size(); }
   std::uint64_t ask_each(keys asked) const override {
     std::uint64_t found = 0;
-    for (const bloomery::hash64& h : asked) found += reader_->MayMatch(slice_of(h));
+    for (const bloomset::hash64& h : asked) found += reader_->MayMatch(slice_of(h));
     return found;
   }
   void ask_batch(keys asked, bool* answers, unsigned) const override {

@@ -21,12 +21,12 @@ class single_calls final : public subject {
   void build(keys members, unsigned) override {
     filter_.reset();
     filter_ = std::make_unique<Filter>(setting_);
-    for (const bloomery::hash64 h : members) filter_->insert(h.value);
+    for (const bloomset::hash64 h : members) filter_->insert(h.value);
   }
   std::uint64_t bytes() const override { return filter_->bytes(); }
   std::uint64_t ask_each(keys asked) const override {
     std::uint64_t found = 0;
-    for (const bloomery::hash64 h : asked) found += filter_->may_contain(h.value);
+    for (const bloomset::hash64 h : asked) found += filter_->may_contain(h.value);
     return found;
   }
 

@@ -1,11 +1,11 @@
 # An extension of an SQL engine, one file that contains the library and exports what the folder's exported.map
-# lists: bloomery_sql_extension(TARGET FILE HEADERS SOURCE...).
-function(bloomery_sql_extension target file headers)
+# lists: bloomset_sql_extension(TARGET FILE HEADERS SOURCE...).
+function(bloomset_sql_extension target file headers)
   add_library(${target} MODULE ${ARGN} ${PROJECT_SOURCE_DIR}/bindings/sql/filters.cpp)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${file} PREFIX "" SUFFIX ".so"
                         CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/bindings)
   target_include_directories(${target} SYSTEM PRIVATE ${headers})
-  target_link_libraries(${target} PRIVATE bloomery::bloomery fmt::fmt bloomery_warnings)
-  bloomery_export_only(${target} ${CMAKE_CURRENT_SOURCE_DIR}/exported.map)
+  target_link_libraries(${target} PRIVATE bloomset::bloomset fmt::fmt bloomset_warnings)
+  bloomset_export_only(${target} ${CMAKE_CURRENT_SOURCE_DIR}/exported.map)
 endfunction()

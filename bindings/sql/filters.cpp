@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/detail/core/cardinality.hpp>
+#include <bloomset/detail/core/cardinality.hpp>
 #include <cmath>
 #include <cstring>
 #include <memory>
 
-namespace bloomery::sql {
+namespace bloomset::sql {
 namespace {
 
 constexpr const char* the_value = "the filter";
@@ -108,4 +108,4 @@ result<std::string> info_of_value(std::span<const std::byte> value) {
       name_of(info->hash));
 }
 
-}  // namespace bloomery::sql
+}  // namespace bloomset::sql

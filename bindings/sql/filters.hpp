@@ -2,11 +2,11 @@
 
 // What SQL engines share: a filter is a value with the bytes of a filter file.
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/defaults.hpp>
-#include <bloomery/file.hpp>
-#include <bloomery/hash.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/defaults.hpp>
+#include <bloomset/file.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomery::sql {
+namespace bloomset::sql {
 
 /// The number of keys is counted.
 inline constexpr std::uint64_t counted = 0;
@@ -55,7 +55,7 @@ struct kept_filter {
 result<void> merge(any_filter& all, const any_filter& other);
 result<void> merge_value(any_filter& all, std::span<const std::byte> value);
 
-/// The properties of a value as JSON, with the names of `bloomery info --json`.
+/// The properties of a value as JSON, with the names of `bloomset info --json`.
 result<std::string> info_of_value(std::span<const std::byte> value);
 
-}  // namespace bloomery::sql
+}  // namespace bloomset::sql

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include "commands/all.hpp"
 #include "declare.hpp"
@@ -12,7 +12,7 @@
 #include "secret_key.hpp"
 #include "target.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace add {
 
@@ -84,12 +84,12 @@ action define(CLI::App& app) {
 command add_command() {
   return {
       "add", "insert more keys into a filter",
-      "  bloomery add members.bloom joined-today.txt\n"
-      "  zcat log.gz | cut -d' ' -f1 | bloomery add --strict seen.bloom\n"
+      "  bloomset add members.bloom joined-today.txt\n"
+      "  zcat log.gz | cut -d' ' -f1 | bloomset add --strict seen.bloom\n"
       "\n"
       "The filter is locked until its replacement is written. Several programs may add to it at\n"
       "once: each waits for the one before, and no keys are lost.\n",
       add::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

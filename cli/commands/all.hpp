@@ -4,7 +4,7 @@
 
 #include "command.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 
 command plan_command();
 command bench_command();
@@ -28,4 +28,4 @@ command help_command();
 command completion_command();
 command man_command();
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

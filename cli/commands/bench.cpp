@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/advise.hpp>
-#include <bloomery/any_filter.hpp>
-#include <bloomery/defaults.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/advise.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/defaults.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -19,7 +19,7 @@
 #include "svg_chart.hpp"
 #include "target.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace bench {
 
@@ -250,13 +250,13 @@ action define(CLI::App& app) {
 
 command bench_command() {
   return {"bench", "measure the speed, size and rate of each kind on this machine",
-          "  bloomery bench\n"
-          "  bloomery bench --capacity 10M --fpr 0.1% --deletable\n"
-          "  bloomery bench --kind vector_quotient --capacity 100M\n"
-          "  bloomery bench --kind blocked_bloom --hash siphash --key-file key --key-bytes 20\n"
-          "  bloomery bench --static --plot speed.svg\n"
-          "  bloomery bench --capacity 1M --json | jq '.kinds[].ns.absent.batch'\n",
+          "  bloomset bench\n"
+          "  bloomset bench --capacity 10M --fpr 0.1% --deletable\n"
+          "  bloomset bench --kind vector_quotient --capacity 100M\n"
+          "  bloomset bench --kind blocked_bloom --hash siphash --key-file key --key-bytes 20\n"
+          "  bloomset bench --static --plot speed.svg\n"
+          "  bloomset bench --capacity 1M --json | jq '.kinds[].ns.absent.batch'\n",
           bench::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/defaults.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/defaults.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cmath>
 #include <deque>
 #include <optional>
@@ -25,7 +25,7 @@
 #include "target.hpp"
 #include "temporary_file.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace build {
 
@@ -409,7 +409,7 @@ result<status> build(const build_options& options) {
     if (memory->given || !part->is_all()) {
       return fail(
           errc::invalid_argument,
-          "--memory-limit and --part are for Bloomery filters; leave them out with --format");
+          "--memory-limit and --part are for Bloomset filters; leave them out with --format");
     }
     return build_foreign(
         {options.format, options.target, options.force, options.strict, options.quiet}, *request,
@@ -464,7 +464,7 @@ action define(CLI::App& app) {
       .meaning(
           "keys to plan for: 1000, 10M, 1e9 (default without --memory: the number of keys read)");
   option(app, "--format", options->format,
-         "write a filter of another program instead of a Bloomery filter")
+         "write a filter of another program instead of a Bloomset filter")
       .value("FORMAT");
   options->memory.declare(app);
   option(app, "--part", options->part,
@@ -487,15 +487,15 @@ action define(CLI::App& app) {
 command build_command() {
   return {
       "build", "create a filter from keys",
-      "  bloomery build -o members.bloom members.txt\n"
-      "  bloomery build -o members.bloom --fpr 0.1% --capacity 10M jan.txt.gz feb.txt.zst\n"
-      "  cut -f1 users.tsv | bloomery build -o users.bloom --memory 100MB\n"
-      "  find . -type f -print0 | bloomery build -0 -o files.bloom --strict\n"
-      "  bloomery build -o fixed.bloom --kind fuse --fpr 0.4% members.txt\n"
-      "  bloomery build -o pwned.bloom --keys pwned --min-count 10 pwnedpasswords/\n"
-      "  bloomery build -o friends.bloom --keys email:lower addresses.txt\n"
-      "  bloomery build -o part2.bloom --part 2/8 --capacity 10G --memory-limit 2GB all.txt.zst\n"
-      "  bloomery build -o hashes.dcso --format dcso --fpr 0.1% hashes.txt\n"
+      "  bloomset build -o members.bloom members.txt\n"
+      "  bloomset build -o members.bloom --fpr 0.1% --capacity 10M jan.txt.gz feb.txt.zst\n"
+      "  cut -f1 users.tsv | bloomset build -o users.bloom --memory 100MB\n"
+      "  find . -type f -print0 | bloomset build -0 -o files.bloom --strict\n"
+      "  bloomset build -o fixed.bloom --kind fuse --fpr 0.4% members.txt\n"
+      "  bloomset build -o pwned.bloom --keys pwned --min-count 10 pwnedpasswords/\n"
+      "  bloomset build -o friends.bloom --keys email:lower addresses.txt\n"
+      "  bloomset build -o part2.bloom --part 2/8 --capacity 10G --memory-limit 2GB all.txt.zst\n"
+      "  bloomset build -o hashes.dcso --format dcso --fpr 0.1% hashes.txt\n"
       "\n"
       "Without --capacity and --memory, keys are read and counted in one pass. Their hashes, 8 or\n"
       "16 bytes each, are kept in memory up to 1 GiB or a quarter of --memory-limit, then in a\n"
@@ -510,4 +510,4 @@ command build_command() {
       build::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

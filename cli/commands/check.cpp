@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include "blocks.hpp"
 #include "commands/all.hpp"
@@ -14,7 +14,7 @@
 #include "output.hpp"
 #include "query.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace check {
 
@@ -284,13 +284,13 @@ action define(CLI::App& app) {
 command check_command() {
   return {
       "check", "print the lines that may be in a filter",
-      "  bloomery check members.bloom visitors.txt\n"
-      "  bloomery check -v seen.bloom today.txt.gz > new.txt\n"
-      "  bloomery check jan.bloom --filter feb.bloom --filter mar.bloom names.txt\n"
-      "  bloomery check events.parquet --column user users.txt\n"
-      "  bloomery check pwned.bloom --keys password\n"
-      "  bloomery check bad.bloom --keys safe-browsing --json urls.txt\n"
-      "  if echo alice@example.com | bloomery check -q members.bloom; then ...\n"
+      "  bloomset check members.bloom visitors.txt\n"
+      "  bloomset check -v seen.bloom today.txt.gz > new.txt\n"
+      "  bloomset check jan.bloom --filter feb.bloom --filter mar.bloom names.txt\n"
+      "  bloomset check events.parquet --column user users.txt\n"
+      "  bloomset check pwned.bloom --keys password\n"
+      "  bloomset check bad.bloom --keys safe-browsing --json urls.txt\n"
+      "  if echo alice@example.com | bloomset check -q members.bloom; then ...\n"
       "\n"
       "Exit 0 if some line is selected, 1 if none is, 2 on an error. A line that is not printed "
       "is\n"
@@ -303,4 +303,4 @@ command check_command() {
       check::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -5,7 +5,7 @@
 #include "commands/all.hpp"
 #include "declare.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace completion {
 
@@ -26,10 +26,10 @@ action define(CLI::App& app) {
 
 command completion_command() {
   return {"completion", "print a script that completes this command line in a shell",
-          "  source <(bloomery completion bash)\n"
-          "  bloomery completion zsh > ~/.zfunc/_bloomery\n"
-          "  bloomery completion fish > ~/.config/fish/completions/bloomery.fish\n",
+          "  source <(bloomset completion bash)\n"
+          "  bloomset completion zsh > ~/.zfunc/_bloomset\n"
+          "  bloomset completion fish > ~/.config/fish/completions/bloomset.fish\n",
           completion::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -5,7 +5,7 @@
 #include "opened.hpp"
 #include "target.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace convert {
 
@@ -28,8 +28,8 @@ result<status> run(const arguments& given) {
   if (foreign == nullptr) {
     return fail(
         errc::unsupported,
-        fmt::format("{}: a Bloomery filter cannot be converted, because no other format has its "
-                    "hash function; rebuild it from the keys with 'bloomery build --format'",
+        fmt::format("{}: a Bloomset filter cannot be converted, because no other format has its "
+                    "hash function; rebuild it from the keys with 'bloomset build --format'",
                     given.file));
   }
   const dialects::dialect* to = &foreign->format();
@@ -69,13 +69,13 @@ action define(CLI::App& app) {
 command convert_command() {
   return {
       "convert", "change the container of another program's filter",
-      "  bloomery convert -o plain.bloom --to-with gzip=no packed.bloom.gz\n"
-      "  bloomery convert -o user.filter --column user events.parquet\n"
-      "  bloomery convert -o nb-1-big-Filter.db --to-with version=nb mc-1-big-Filter.db\n"
+      "  bloomset convert -o plain.bloom --to-with gzip=no packed.bloom.gz\n"
+      "  bloomset convert -o user.filter --column user events.parquet\n"
+      "  bloomset convert -o nb-1-big-Filter.db --to-with version=nb mc-1-big-Filter.db\n"
       "\n"
       "The bits stay the same. A format with other hash functions needs a new filter, built from\n"
-      "the keys with 'bloomery build --format'.\n",
+      "the keys with 'bloomset build --format'.\n",
       convert::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 #include <iterator>
 #include <vector>
 
@@ -12,7 +12,7 @@
 #include "opened.hpp"
 #include "output.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace count {
 
@@ -83,7 +83,7 @@ action define(CLI::App& app) {
 
 command count_command() {
   return {"count", "print the number of copies of each line in a filter",
-          "  bloomery count visits.counting users.txt | sort -rn | head\n"
+          "  bloomset count visits.counting users.txt | sort -rn | head\n"
           "\n"
           "Prints the count, a tab and the line. A count is never too low, up to the kind's "
           "maximum. A\n"
@@ -92,4 +92,4 @@ command count_command() {
           count::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

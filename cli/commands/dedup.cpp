@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/any_filter.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/plan/units.hpp>
 #include <optional>
 #include <vector>
 
@@ -16,7 +16,7 @@
 #include "output.hpp"
 #include "plan_options.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace dedup {
 
@@ -166,9 +166,9 @@ action define(CLI::App& app) {
 command dedup_command() {
   return {
       "dedup", "print each line the first time it is seen, without sorting",
-      "  bloomery dedup names.txt > unique.txt\n"
-      "  zcat *.log.gz | bloomery dedup --memory 1GiB --fpr 1e-9\n"
-      "  find / -type f -print0 | bloomery dedup -0 | xargs -0 ls -l\n"
+      "  bloomset dedup names.txt > unique.txt\n"
+      "  zcat *.log.gz | bloomset dedup --memory 1GiB --fpr 1e-9\n"
+      "  find / -type f -print0 | bloomset dedup -0 | xargs -0 ls -l\n"
       "\n"
       "Needs 4 to 6 bytes of memory per distinct line. No line is printed twice. A new line is\n"
       "dropped with probability --fpr. Without --capacity and --memory the memory grows as\n"
@@ -177,4 +177,4 @@ command dedup_command() {
       dedup::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -2,8 +2,8 @@
 #include <CLI/CLI.hpp>
 
 #include <array>
-#include <bloomery/plan/bloom_plan.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/bloom_plan.hpp>
+#include <bloomset/plan/units.hpp>
 #include <optional>
 #include <set>
 
@@ -12,7 +12,7 @@
 #include "output.hpp"
 #include "teach/walks.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace explain {
 
@@ -214,13 +214,13 @@ action define(CLI::App& app) {
 
 command explain_command() {
   return {"explain", "walk through a small filter step by step, as in a lecture",
-          "  bloomery explain --bits 10 --hash '(x+3)%10' --hash '(3*x+1)%10' \\\n"
+          "  bloomset explain --bits 10 --hash '(x+3)%10' --hash '(3*x+1)%10' \\\n"
           "                   --hash '(x^2+2)%10' --insert 2,4,9 --check 4,7,12\n"
-          "  bloomery explain --family md5 --bits 15 --hashes 2 --insert hello,world --check you\n"
-          "  bloomery explain --counting --bits 12 --insert ant,bee --erase ant --check ant,bee\n"
-          "  bloomery explain --cuckoo --buckets 4 --slots 2 --insert ant,bee,cat,dog,eel,fox,gnu\n"
-          "  bloomery explain --bits 10 --place hello=6,0 --place world=7,6 --insert hello,world\n",
+          "  bloomset explain --family md5 --bits 15 --hashes 2 --insert hello,world --check you\n"
+          "  bloomset explain --counting --bits 12 --insert ant,bee --erase ant --check ant,bee\n"
+          "  bloomset explain --cuckoo --buckets 4 --slots 2 --insert ant,bee,cat,dog,eel,fox,gnu\n"
+          "  bloomset explain --bits 10 --place hello=6,0 --place world=7,6 --insert hello,world\n",
           explain::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -16,7 +16,7 @@
 
 extern "C" char** environ;  // NOLINT(readability-redundant-declaration): not on all systems
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace explore {
 
@@ -26,18 +26,18 @@ namespace fs = std::filesystem;
 result<fs::path> page() {
   std::error_code error;
   fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) program = BLOOMERY_BINDIR "/bloomery";  // without /proc, as on other systems
+  if (error) program = BLOOMSET_BINDIR "/bloomset";  // without /proc, as on other systems
   const std::array candidates = {
       program.parent_path() / "explorer" / "index.html",
-      program.parent_path().parent_path() / BLOOMERY_DATADIR / "bloomery/explorer/index.html"};
+      program.parent_path().parent_path() / BLOOMSET_DATADIR / "bloomset/explorer/index.html"};
   for (const fs::path& each : candidates) {
     if (fs::is_regular_file(each, error)) return each;
   }
   return fail(errc::not_found,
               fmt::format("the explorer page is not installed with this program ({} is missing); "
-                          "in a checkout of {}, './quickstart.sh --explorer' builds it and "
-                          "'build/bloomery explore' opens it",
-                          candidates.back().string(), BLOOMERY_HOMEPAGE));
+                          "in a checkout of Bloomset, './quickstart.sh --explorer' builds it and "
+                          "'build/bloomset explore' opens it",
+                          candidates.back().string()));
 }
 
 /// Whether the program opened the page.
@@ -81,9 +81,9 @@ action define(CLI::App& app) {
 
 command explore_command() {
   return {"explore", "open the explorer page in a browser",
-          "  bloomery explore\n"
-          "  bloomery explore --print\n",
+          "  bloomset explore\n"
+          "  bloomset explore --print\n",
           explore::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

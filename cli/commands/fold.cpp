@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include "commands/all.hpp"
 #include "declare.hpp"
@@ -8,7 +8,7 @@
 #include "opened.hpp"
 #include "target.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace fold {
 
@@ -101,12 +101,12 @@ action define(CLI::App& app) {
 
 command fold_command() {
   return {"fold", "make a filter as small as its keys allow",
-          "  bloomery fold -o small.bloom large.bloom\n"
-          "  bloomery fold -o small.bloom --fpr 1% large.bloom\n"
+          "  bloomset fold -o small.bloom large.bloom\n"
+          "  bloomset fold -o small.bloom --fpr 1% large.bloom\n"
           "\n"
           "The smaller filter is the one that would have been built at its size from the same\n"
-          "keys. Sizes with many divisors come from 'bloomery build --with foldable=yes'.\n",
+          "keys. Sizes with many divisors come from 'bloomset build --with foldable=yes'.\n",
           fold::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -5,7 +5,7 @@
 #include "parse_error.hpp"
 #include "tree.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace help {
 
@@ -26,7 +26,7 @@ action define(CLI::App& app) {
       }
       names.push_back(each.name);
     }
-    return fail(errc::invalid_argument, no_verb(*verb, names) + "; see 'bloomery --help'");
+    return fail(errc::invalid_argument, no_verb(*verb, names) + "; see 'bloomset --help'");
   };
 }
 
@@ -35,9 +35,9 @@ action define(CLI::App& app) {
 
 command help_command() {
   return {"help", "show the verbs, or a verb's options and examples",
-          "  bloomery help\n"
-          "  bloomery help check\n",
+          "  bloomset help\n"
+          "  bloomset help check\n",
           help::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include "commands/all.hpp"
 #include "declare.hpp"
@@ -8,7 +8,7 @@
 #include "parse_error.hpp"
 #include "report.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace info {
 
@@ -55,7 +55,7 @@ result<status> run(const arguments& given) {
     }
     if (!info) {
       if (one) return fail(info.error());
-      fmt::print(stderr, "bloomery info: {}\n", one_line(info.error().message));
+      fmt::print(stderr, "bloomset info: {}\n", one_line(info.error().message));
       outcome = status::error;
       continue;
     }
@@ -83,9 +83,9 @@ action define(CLI::App& app) {
 
 command info_command() {
   return {"info", "print a filter's kind, size, keys, and planned and current rate",
-          "  bloomery info members.bloom\n"
-          "  bloomery info --json *.bloom\n",
+          "  bloomset info members.bloom\n"
+          "  bloomset info --json *.bloom\n",
           info::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -11,7 +11,7 @@
 #include "declare.hpp"
 #include "secret_key.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace key {
 
@@ -53,10 +53,10 @@ action define(CLI::App& app) {
 
 command key_command() {
   return {"key", "make a secret key, so that nobody can choose false positives",
-          "  bloomery key new members.key\n"
-          "  bloomery build -o members.bloom --key-file members.key members.txt\n"
-          "  bloomery check --key-file members.key members.bloom visitors.txt\n",
+          "  bloomset key new members.key\n"
+          "  bloomset build -o members.bloom --key-file members.key members.txt\n"
+          "  bloomset check --key-file members.key members.bloom visitors.txt\n",
           key::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

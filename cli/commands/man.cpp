@@ -3,16 +3,16 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/any_filter.hpp>
-#include <bloomery/dialects/dialect.hpp>
-#include <bloomery/keys/reader.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/dialects/dialect.hpp>
+#include <bloomset/keys/reader.hpp>
 #include <span>
 #include <utility>
 
 #include "commands/all.hpp"
 #include "tree.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace man {
 
@@ -79,9 +79,9 @@ std::string options_of(std::span<const kind_option> options) {
 /// The page in roff's man macros, for all verbs.
 std::string man_page(const tree_shape& tree, std::string_view version) {
   std::string text = fmt::format(
-      ".TH BLOOMERY 1 \"\" \"bloomery {}\" \"User Commands\"\n"
-      ".SH NAME\nbloomery \\- approximate sets with a known error rate\n"
-      ".SH SYNOPSIS\n\\fBbloomery\\fR \\fIVERB\\fR [\\fIOPTION\\fR]... [\\fIFILE\\fR]...\n"
+      ".TH BLOOMSET 1 \"\" \"bloomset {}\" \"User Commands\"\n"
+      ".SH NAME\nbloomset \\- approximate sets with a known error rate\n"
+      ".SH SYNOPSIS\n\\fBbloomset\\fR \\fIVERB\\fR [\\fIOPTION\\fR]... [\\fIFILE\\fR]...\n"
       ".SH DESCRIPTION\n{}\n",
       roff(version), roff(tree.summary));
   text +=
@@ -122,7 +122,7 @@ std::string man_page(const tree_shape& tree, std::string_view version) {
 
 action define(CLI::App& app) {
   return [&app]() -> result<status> {
-    fmt::print("{}", man_page(shape_of_whole(app), BLOOMERY_VERSION));
+    fmt::print("{}", man_page(shape_of_whole(app), BLOOMSET_VERSION));
     return done;
   };
 }
@@ -132,9 +132,9 @@ action define(CLI::App& app) {
 
 command man_command() {
   return {"man", "print the man page",
-          "  bloomery man | man -l -\n"
-          "  bloomery man > /usr/local/share/man/man1/bloomery.1\n",
+          "  bloomset man | man -l -\n"
+          "  bloomset man > /usr/local/share/man/man1/bloomset.1\n",
           man::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -17,7 +17,7 @@
 #include "target.hpp"
 #include "temporary_file.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace merge {
 
@@ -64,7 +64,7 @@ result<void> check_able(const std::string& file, const opened_filter& filter, co
 result<void> combine(opened_filter& filter, const opened_filter& other, const way& by) {
   if (filter.index() != other.index()) {
     return fail(errc::incompatible,
-                "one is a Bloomery filter, the other a filter of another program");
+                "one is a Bloomset filter, the other a filter of another program");
   }
   if (auto* ours = std::get_if<any_filter>(&filter)) {
     return by.combine(*ours, std::get<any_filter>(other));
@@ -242,16 +242,16 @@ action define(CLI::App& app) {
 
 command merge_command() {
   return {"merge", "write the union of several filters",
-          "  bloomery merge -o week.bloom monday.bloom tuesday.bloom\n"
-          "  bloomery merge --force -o all.bloom all.bloom today.bloom\n"
-          "  bloomery merge --fpr 2% -o both.bloom seen-here.bloom seen-there.bloom\n",
+          "  bloomset merge -o week.bloom monday.bloom tuesday.bloom\n"
+          "  bloomset merge --force -o all.bloom all.bloom today.bloom\n"
+          "  bloomset merge --fpr 2% -o both.bloom seen-here.bloom seen-there.bloom\n",
           merge::define<merge::merging>};
 }
 
 command intersect_command() {
   return {"intersect", "write the intersection of several filters",
-          "  bloomery intersect -o both.bloom ours.bloom theirs.bloom\n",
+          "  bloomset intersect -o both.bloom ours.bloom theirs.bloom\n",
           merge::define<merge::intersecting>};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

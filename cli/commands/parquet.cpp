@@ -2,10 +2,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <bloomery/defaults.hpp>
-#include <bloomery/dialects/parquet.hpp>
-#include <bloomery/file.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/defaults.hpp>
+#include <bloomset/dialects/parquet.hpp>
+#include <bloomset/file.hpp>
+#include <bloomset/plan/units.hpp>
 #include <filesystem>
 #include <optional>
 
@@ -15,7 +15,7 @@
 #include "page_codecs.hpp"
 #include "target.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace parquet {
 
@@ -120,13 +120,13 @@ action define(CLI::App& app) {
 
 command parquet_command() {
   return {"parquet", "add Bloom filters to a Parquet file that was written without them",
-          "  bloomery parquet attach events.parquet --column user --fpr 1%\n"
-          "  bloomery parquet attach in.parquet -o out.parquet --column user --column item.sku\n"
-          "  bloomery check --column user events.parquet users.txt\n"
+          "  bloomset parquet attach events.parquet --column user --fpr 1%\n"
+          "  bloomset parquet attach in.parquet -o out.parquet --column user --column item.sku\n"
+          "  bloomset check --column user events.parquet users.txt\n"
           "\n"
           "Each row group gets a filter of its distinct values. Pages stay byte for byte as they\n"
           "are. FILE is replaced in one step, so that readers see the old file or the new one.\n",
           parquet::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/advise.hpp>
-#include <bloomery/defaults.hpp>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/advise.hpp>
+#include <bloomset/defaults.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cmath>
 
 #include "commands/all.hpp"
@@ -15,7 +15,7 @@
 #include "target.hpp"
 #include "teach/plan_lines.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace plan {
 
@@ -114,7 +114,7 @@ void print_ways(const std::vector<unknown_size>& ways) {
     fmt::print("{:<27}  {:>8.2f}  {:>14.2f}  {}\n", each.way, each.bits, each.building,
                each.advised_if);
   }
-  fmt::print("'bloomery build' without --capacity counts first.\n");
+  fmt::print("'bloomset build' without --capacity counts first.\n");
 }
 
 void print_json(const advice& found, const std::vector<unknown_size>& ways, bool rate_assumed) {
@@ -244,12 +244,12 @@ action define(CLI::App& app) {
 
 command plan_command() {
   return {"plan", "size a filter from known figures and recommend a kind",
-          "  bloomery plan --capacity 100M --fpr 1%\n"
-          "  bloomery plan --capacity 1e9 --memory 1GB\n"
-          "  bloomery plan --memory 64MiB --fpr 1/1000 --deletable\n"
-          "  bloomery plan --capacity 1000 --bits 8000 --kind bloom --json\n"
-          "  bloomery plan --capacity 100M --fpr 0.1% --plot rates.svg\n",
+          "  bloomset plan --capacity 100M --fpr 1%\n"
+          "  bloomset plan --capacity 1e9 --memory 1GB\n"
+          "  bloomset plan --memory 64MiB --fpr 1/1000 --deletable\n"
+          "  bloomset plan --capacity 1000 --bits 8000 --kind bloom --json\n"
+          "  bloomset plan --capacity 100M --fpr 0.1% --plot rates.svg\n",
           plan::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/any_filter.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include "commands/all.hpp"
 #include "declare.hpp"
@@ -12,7 +12,7 @@
 #include "opened.hpp"
 #include "target.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace remove {
 
@@ -85,11 +85,11 @@ action define(CLI::App& app) {
 command remove_command() {
   return {
       "remove", "remove keys from a filter",
-      "  bloomery remove members.cuckoo left-today.txt\n"
+      "  bloomset remove members.cuckoo left-today.txt\n"
       "\n"
       "Remove only keys that were added: removing a false positive removes a member. Exit 1 if a\n"
       "line certainly was not a member; the other lines are removed.\n",
       remove::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 
 #include "commands/all.hpp"
 #include "declare.hpp"
 #include "opened.hpp"
 #include "parse_error.hpp"
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 namespace verify {
 
@@ -30,7 +30,7 @@ action define(CLI::App& app) {
       if (const auto sound = verify(file); sound) {
         fmt::print("{}: ok\n", file);
       } else {
-        fmt::print(stderr, "bloomery verify: {}\n", one_line(sound.error().message));
+        fmt::print(stderr, "bloomset verify: {}\n", one_line(sound.error().message));
         outcome = status::error;
       }
     }
@@ -43,9 +43,9 @@ action define(CLI::App& app) {
 
 command verify_command() {
   return {"verify", "check every byte of filters against their checksums",
-          "  bloomery verify members.bloom\n"
-          "  bloomery verify *.bloom && echo all whole\n",
+          "  bloomset verify members.bloom\n"
+          "  bloomset verify *.bloom && echo all whole\n",
           verify::define};
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

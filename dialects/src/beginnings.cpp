@@ -7,7 +7,7 @@
 #include "options.hpp"
 #include "rows.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 
 using bytes_view = std::span<const std::byte>;
@@ -129,4 +129,4 @@ const dialect* begins_as(bytes_view bytes) noexcept {
   return nullptr;
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

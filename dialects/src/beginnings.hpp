@@ -2,14 +2,14 @@
 
 // Damaged files: the format of their first fields, although the other bytes do not fit it.
 
-#include <bloomery/dialects/dialect.hpp>
+#include <bloomset/dialects/dialect.hpp>
 #include <cstddef>
 #include <span>
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 /// The format whose files begin like these bytes, or null. For messages: many other files could
 /// begin like this too.
 const dialect* begins_as(std::span<const std::byte> bytes) noexcept;
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

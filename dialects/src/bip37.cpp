@@ -1,14 +1,14 @@
 // The filter of Bitcoin's filterload message (BIP37): a length, the bits, k, a tweak of the hash
 // functions and a byte of flags.
 
-#include <bloomery/defaults.hpp>
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/defaults.hpp>
+#include <bloomset/plan/numeric.hpp>
 #include <limits>
 #include <numbers>
 
 #include "bloom_model.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 namespace bip37_format {
 
@@ -163,4 +163,4 @@ dialect bip37_dialect() noexcept {
           bip37_format::create_filter};
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

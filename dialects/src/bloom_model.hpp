@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/bloom.hpp>
+#include <bloomset/bloom.hpp>
 #include <concepts>
 #include <memory>
 #include <utility>
@@ -17,7 +17,7 @@
 #include "rows.hpp"
 #include "rules.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 /// The keys that the original software counts.
 enum class counting : std::uint8_t { nothing, inserts, changes };
@@ -196,4 +196,4 @@ inline failure only_container(row id) {
                                              row_of(id).name));
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

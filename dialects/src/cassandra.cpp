@@ -3,14 +3,14 @@
 // bytes. The file does not store the version; its name has it (mc-1-big-Filter.db).
 
 #include <algorithm>
-#include <bloomery/defaults.hpp>
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/defaults.hpp>
+#include <bloomset/plan/numeric.hpp>
 #include <cmath>
 #include <limits>
 
 #include "bloom_model.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 namespace cassandra_format {
 
@@ -258,4 +258,4 @@ dialect cassandra_dialect() noexcept {
           cassandra_format::named};
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

@@ -2,8 +2,8 @@
 // has a little-endian header of 48 bytes, words of 64 bits, then any data. The whole may be in
 // gzip.
 
-#include <bloomery/defaults.hpp>
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/defaults.hpp>
+#include <bloomset/plan/numeric.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -11,7 +11,7 @@
 #include "bloom_model.hpp"
 #include "gzip.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 namespace dcso_format {
 
@@ -260,4 +260,4 @@ dialect dcso_dialect() noexcept {
           dcso_format::create_filter};
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

@@ -3,12 +3,12 @@
 // The distinct ones of many hashes.
 
 #include <algorithm>
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <span>
 #include <vector>
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 /// Keeps at most about twice as many hashes as are distinct, 8 bytes each. Hashes are sorted, so
 /// that no choice of values makes it slow.
@@ -37,4 +37,4 @@ class distinct_hashes {
   std::size_t limit_ = min_limit;
 };
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

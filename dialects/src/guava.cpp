@@ -4,7 +4,7 @@
 
 #include "bloom_model.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 namespace guava_format {
 
@@ -135,4 +135,4 @@ dialect guava_dialect() noexcept {
           guava_format::create_filter};
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

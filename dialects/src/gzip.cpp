@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 
 constexpr int gzip_only = MAX_WBITS + 16;
@@ -98,4 +98,4 @@ result<std::vector<std::byte>> gzip(const std::vector<std::span<const std::byte>
   return packed;
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

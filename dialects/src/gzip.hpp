@@ -4,14 +4,14 @@
 
 #include <zlib.h>
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 bool is_gzip(std::span<const std::byte> bytes) noexcept;
 
@@ -53,4 +53,4 @@ constexpr std::uint64_t max_unpacked(std::uint64_t packed) noexcept {
 /// One gzip member of all pieces. Fails with out_of_memory.
 result<std::vector<std::byte>> gzip(const std::vector<std::span<const std::byte>>& pieces);
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

@@ -7,7 +7,7 @@
 
 #include "options.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 
 constexpr std::uint64_t c1 = 0x87c37b91114253d5;
@@ -101,7 +101,7 @@ md5_words md5(std::uint8_t first, std::span<const std::byte> bytes) noexcept {
   if (!done) {
     // Happens only with a library without MD5 or a machine without memory. A wrong position would
     // be a false negative, so the program ends.
-    static_cast<void>(std::fputs("bloomery: this system's libcrypto cannot compute MD5\n", stderr));
+    static_cast<void>(std::fputs("bloomset: this system's libcrypto cannot compute MD5\n", stderr));
     std::abort();
   }
   md5_words words{};
@@ -153,4 +153,4 @@ std::uint64_t fnv1_64(std::span<const std::byte> bytes) noexcept {
   return h;
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

@@ -4,12 +4,12 @@
 // names. Comments say how the others differ from the standard.
 
 #include <array>
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 /// The four words of an MD5 digest, read big-endian.
 struct md5_words {
@@ -45,4 +45,4 @@ std::uint32_t leveldb_hash(std::span<const std::byte> bytes, std::uint32_t seed)
 /// FNV-1 of 64 bits (not FNV-1a): multiplication first.
 std::uint64_t fnv1_64(std::span<const std::byte> bytes) noexcept;
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

@@ -10,7 +10,7 @@
 
 #include "options.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 
 template <class Number>
@@ -241,4 +241,4 @@ failure key_form::refusal(std::string_view key) const {
                           key.size() > shown ? "..." : "", name_of(how_.how)));
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

@@ -3,7 +3,7 @@
 // From a line of text to the bytes that a format hashes. If a format does not store this rule, an
 // option must name it.
 
-#include <bloomery/dialects/dialect.hpp>
+#include <bloomset/dialects/dialect.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 enum class encoding : std::uint8_t {
   unknown,
@@ -74,4 +74,4 @@ class key_form {
   std::string_view values_;
 };
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

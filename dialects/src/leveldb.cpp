@@ -3,7 +3,7 @@
 
 #include "bloom_model.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 namespace leveldb_format {
 
@@ -94,4 +94,4 @@ dialect leveldb_dialect() noexcept {
           leveldb_format::create_filter};
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

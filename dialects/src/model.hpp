@@ -2,9 +2,9 @@
 
 // The interface behind a foreign filter.
 
-#include <bloomery/dialects/dialect.hpp>
+#include <bloomset/dialects/dialect.hpp>
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 class foreign_filter::model {
  public:
@@ -40,4 +40,4 @@ inline failure read_only() {
 /// The failure for filters of two formats that have no bits in common.
 failure other_format(const dialect& from, const dialect& to);
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/plan/numeric.hpp>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 std::optional<std::string_view> find_option(const option_list& options, std::string_view name) {
   const auto found = std::find_if(options.begin(), options.end(),
@@ -119,4 +119,4 @@ result<words_and_hashes> guava_size(const plan_request& request, std::string_vie
                           static_cast<unsigned>(hashes)};
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

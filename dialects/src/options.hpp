@@ -3,7 +3,7 @@
 // Common parts of dialects: options by name, requests, and the numbers in headers.
 
 #include <bit>
-#include <bloomery/dialects/dialect.hpp>
+#include <bloomset/dialects/dialect.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 /// The value that was given for an option.
 std::optional<std::string_view> find_option(const option_list& options, std::string_view name);
@@ -91,4 +91,4 @@ void put_big(std::vector<std::byte>& to, Number number) {
   }
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

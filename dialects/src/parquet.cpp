@@ -1,15 +1,15 @@
 // The split-block Bloom filter of Apache Parquet: a single filter with its thrift header, or all
 // filters of a column in a Parquet file, one per row group. The blocks are blocked_bloom's layout
-// parquet_256. The hash is XXH64 of the value's plain bytes; Bloomery's own filters use XXH3.
+// parquet_256. The hash is XXH64 of the value's plain bytes; Bloomset's own filters use XXH3.
 
-#include <bloomery/blocked_bloom.hpp>
-#include <bloomery/defaults.hpp>
+#include <bloomset/blocked_bloom.hpp>
+#include <bloomset/defaults.hpp>
 
 #include "bloom_model.hpp"
 #include "parquet_file.hpp"
 #include "parquet_filter.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 namespace parquet_format {
 
@@ -339,4 +339,4 @@ dialect parquet_dialect() noexcept {
           parquet_format::create_filter};
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/dialects/parquet.hpp>
+#include <bloomset/dialects/parquet.hpp>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -15,7 +15,7 @@
 #include "parquet_pages.hpp"
 #include "thrift.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 
 constexpr std::int32_t filter_at_field = 14;
@@ -289,4 +289,4 @@ result<parquet_attachment> attach_parquet_filters(std::span<const std::byte> fil
   return attaching(file, request).run();
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

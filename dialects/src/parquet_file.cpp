@@ -12,7 +12,7 @@
 #include "options.hpp"
 #include "thrift.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 
 using thrift::cursor;
@@ -327,4 +327,4 @@ result<parquet_column> find_parquet_column(std::span<const std::byte> file,
   return made;
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

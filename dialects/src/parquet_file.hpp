@@ -3,7 +3,7 @@
 // A Parquet file's footer, the place of a column's Bloom filters, and the header of such a filter.
 
 #include <algorithm>
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 
 #include "parquet_schema.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 /// A filter's blocks within some bytes.
 struct parquet_blocks {
@@ -96,4 +96,4 @@ struct parquet_column {
 result<parquet_column> find_parquet_column(std::span<const std::byte> file,
                                            std::string_view column);
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

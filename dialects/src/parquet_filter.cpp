@@ -1,11 +1,11 @@
 #include "parquet_filter.hpp"
 
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/plan/numeric.hpp>
 
 #include "hashes.hpp"
 #include "options.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 hash64 parquet_hash(std::span<const std::byte> value) noexcept {
   return {XXH64(value.data(), value.size(), 0)};
@@ -31,4 +31,4 @@ result<std::uint64_t> parquet_bytes(std::uint64_t values, double fpr) {
   return bytes;
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

@@ -2,12 +2,12 @@
 
 // Parquet's filters as blocked_bloom: hash, layout and size.
 
-#include <bloomery/blocked_bloom.hpp>
+#include <bloomset/blocked_bloom.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 /// The hash of a value's plain bytes.
 hash64 parquet_hash(std::span<const std::byte> value) noexcept;
@@ -22,4 +22,4 @@ result<blocked_bloom> parquet_filter_in(result<owned_storage> memory);
 /// parquet-mr differs for some sizes near powers of two.
 result<std::uint64_t> parquet_bytes(std::uint64_t values, double fpr);
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

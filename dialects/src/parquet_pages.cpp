@@ -11,7 +11,7 @@
 #include "parquet_values.hpp"
 #include "thrift.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 
 // Of parquet.thrift's enumeration PageType.
@@ -256,4 +256,4 @@ result<void> hash_values(std::span<const std::byte> file, const parquet_chunk& c
       .read(file.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(chunk.bytes)));
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 
 using thrift::cursor;
@@ -353,4 +353,4 @@ std::optional<parquet_type> read_parquet_schema(cursor& from, std::string_view c
   return found;
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

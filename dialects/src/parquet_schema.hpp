@@ -10,7 +10,7 @@
 #include "key_form.hpp"
 #include "thrift.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 /// How deep a column's values are nested.
 struct parquet_levels {
@@ -31,4 +31,4 @@ struct parquet_type {
 /// the schema has no such column.
 std::optional<parquet_type> read_parquet_schema(thrift::cursor& from, std::string_view column);
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

@@ -7,7 +7,7 @@
 #include "options.hpp"
 #include "thrift.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 
 using bytes_view = std::span<const std::byte>;
@@ -231,4 +231,4 @@ bool read_values(bytes_view bytes, page_encoding how, const value_type& type, st
   }
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 /// Numbers of parquet.thrift's enumeration Encoding.
 enum class page_encoding : std::uint8_t {
@@ -49,4 +49,4 @@ bool can_read(page_encoding how, const value_type& type) noexcept;
 bool read_values(std::span<const std::byte> bytes, page_encoding how, const value_type& type,
                  std::uint64_t count, const value_visitor& visit);
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

@@ -12,7 +12,7 @@
 #include "options.hpp"
 #include "rows.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 
 failure named(const std::string& name, const failure& why) {
@@ -36,7 +36,7 @@ foreign_filter::~foreign_filter() = default;
 foreign_filter::model& foreign_filter::get() const noexcept {
   if (model_ == nullptr) [[unlikely]] {
     (void)std::fputs(
-        "bloomery: a filter that was moved from may only be destroyed or assigned to\n", stderr);
+        "bloomset: a filter that was moved from may only be destroyed or assigned to\n", stderr);
     std::abort();
   }
   return *model_;
@@ -219,4 +219,4 @@ result<foreign_filter> create(const dialect& as, const plan_request& request) {
   return as.create(request);
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

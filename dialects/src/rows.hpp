@@ -2,9 +2,9 @@
 
 // The registry's rows. Each is in a file of this folder.
 
-#include <bloomery/dialects/dialect.hpp>
+#include <bloomset/dialects/dialect.hpp>
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 dialect squid_dialect() noexcept;
 dialect parquet_dialect() noexcept;
@@ -22,4 +22,4 @@ inline const dialect& row_of(row which) noexcept {
   return all()[static_cast<std::size_t>(which)];
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

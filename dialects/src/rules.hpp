@@ -1,18 +1,18 @@
 #pragma once
 
-// The probe rules of other software, for basic_bloom. None has a number in Bloomery's own files.
+// The probe rules of other software, for basic_bloom. None has a number in Bloomset's own files.
 
 #include <bit>
-#include <bloomery/probe.hpp>
+#include <bloomset/probe.hpp>
 #include <cstdint>
 #include <limits>
 #include <string_view>
 
 #include "hashes.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
-/// The order of a format's bits. In Bloomery's order place p is bit p & 7 of byte p >> 3. In
+/// The order of a format's bits. In Bloomset's order place p is bit p & 7 of byte p >> 3. In
 /// big-endian words of 64 bits the eight bytes of each word are reversed: the place of p is p with
 /// its bits 3 to 5 flipped, and the other way round.
 enum class bit_order : std::uint8_t { bytes = 0, big_endian_words = 0x38 };
@@ -214,4 +214,4 @@ struct bip37 : rule {
 };
 
 }  // namespace rules
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

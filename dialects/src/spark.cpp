@@ -6,7 +6,7 @@
 
 #include "bloom_model.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 namespace spark_format {
 
@@ -157,4 +157,4 @@ dialect spark_dialect() noexcept {
           spark_format::create_filter};
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

@@ -3,7 +3,7 @@
 
 #include "bloom_model.hpp"
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 namespace {
 namespace squid_format {
 
@@ -188,4 +188,4 @@ dialect squid_dialect() noexcept {
           squid_format::create_filter};
 }
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects

@@ -1,6 +1,6 @@
 #include "thrift.hpp"
 
-namespace bloomery::dialects::thrift {
+namespace bloomset::dialects::thrift {
 
 std::uint8_t cursor::byte() noexcept {
   if (!good_ || at_ == bytes_.size()) {
@@ -134,4 +134,4 @@ void put_field(std::vector<std::byte>& to, std::int32_t previous, const field& n
   if (!is_short) put_number(to, next.id);
 }
 
-}  // namespace bloomery::dialects::thrift
+}  // namespace bloomset::dialects::thrift

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomery::dialects::thrift {
+namespace bloomset::dialects::thrift {
 
 enum class type : std::uint8_t {
   stop = 0,
@@ -86,4 +86,4 @@ void put_number(std::vector<std::byte>& to, std::int64_t value);  ///< zigzag
 /// Begins a field of a structure whose last field was `previous`. Its value must follow.
 void put_field(std::vector<std::byte>& to, std::int32_t previous, const field& next);
 
-}  // namespace bloomery::dialects::thrift
+}  // namespace bloomset::dialects::thrift

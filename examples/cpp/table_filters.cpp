@@ -1,8 +1,8 @@
 // Immutable tables on disk, as in an LSM tree, with a filter beside each. A lookup goes from the
 // newest table to the oldest. It reads a table only if the table's filter passes the key.
 
-#include <bloomery/file.hpp>
-#include <bloomery/ribbon.hpp>
+#include <bloomset/file.hpp>
+#include <bloomset/ribbon.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -16,22 +16,22 @@ constexpr std::size_t key_bytes = 8;
 constexpr std::size_t row_bytes = 16;
 
 // Writes rows, sorted by key, and the filter of their keys.
-bloomery::result<void> write_table(const std::string& path, const std::vector<row>& rows) {
+bloomset::result<void> write_table(const std::string& path, const std::vector<row>& rows) {
   std::ofstream file(path, std::ios::binary);
   std::vector<std::string> keys;
   for (const auto& [key, value] : rows) {
     file << key << value;
     keys.push_back(key);
   }
-  if (!file.flush()) return bloomery::fail(bloomery::errc::io, "cannot write " + path);
-  const auto filter = bloomery::ribbon::build({.fpr = 0.01}, keys);
-  if (!filter) return bloomery::fail(filter.error());
-  return bloomery::save(*filter, path + ".filter");
+  if (!file.flush()) return bloomset::fail(bloomset::errc::io, "cannot write " + path);
+  const auto filter = bloomset::ribbon::build({.fpr = 0.01}, keys);
+  if (!filter) return bloomset::fail(filter.error());
+  return bloomset::save(*filter, path + ".filter");
 }
 
 struct table {
   std::string path;
-  bloomery::ribbon_view filter;  // mapped: nothing is copied, and processes share its memory
+  bloomset::ribbon_view filter;  // mapped: nothing is copied, and processes share its memory
 
   std::optional<std::string> read(const std::string& key) const {
     std::ifstream file(path, std::ios::binary);
@@ -55,7 +55,7 @@ int main() {
     for (int n = t; n < 80'000; n += 8) rows.emplace_back(eight_digits(n), eight_digits(n / 2));
     const std::string path = "table" + std::to_string(t);
     if (!write_table(path, rows)) return 1;
-    auto filter = bloomery::open<bloomery::ribbon_view>(path + ".filter");
+    auto filter = bloomset::open<bloomset::ribbon_view>(path + ".filter");
     if (!filter) return 1;
     tables.push_back({path, std::move(*filter)});
   }

@@ -2,8 +2,8 @@
 // brought to canonical form first, so that the spellings of a URL are one key.
 
 #include <atomic>
-#include <bloomery/keys/url.hpp>
-#include <bloomery/vector_quotient.hpp>
+#include <bloomset/keys/url.hpp>
+#include <bloomset/vector_quotient.hpp>
 #include <cstddef>
 #include <cstdio>
 #include <string>
@@ -20,13 +20,13 @@ int main() {
     urls.push_back("http://alice@example.com/" + path + "#comments");
   }
 
-  bloomery::vector_quotient seen({.capacity = 10'000, .fpr = 1e-6});
+  bloomset::vector_quotient seen({.capacity = 10'000, .fpr = 1e-6});
   auto shared = seen.concurrent();
   std::atomic<std::size_t> next = 0;
   std::atomic<int> pages = 0, refused = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < urls.size(); i = next++) {
-      const auto url = bloomery::keys::canonicalise(urls[i]);
+      const auto url = bloomset::keys::canonicalise(urls[i]);
       if (!url) {
         ++refused;
         continue;
@@ -35,7 +35,7 @@ int main() {
       // Several threads may come here with one page. Only the first is told `inserted`.
       const auto outcome = shared.insert(url->text());
       if (!is_contained(outcome)) std::puts("the filter is full");
-      if (outcome == bloomery::insert_outcome::inserted) ++pages;  // fetch the page
+      if (outcome == bloomset::insert_outcome::inserted) ++pages;  // fetch the page
     }
   };
   {

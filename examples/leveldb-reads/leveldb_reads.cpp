@@ -17,7 +17,7 @@
 #include <leveldb/write_batch.h>
 
 #include <atomic>
-#include <bloomery/leveldb_filter_policy.hpp>
+#include <bloomset/leveldb_filter_policy.hpp>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +31,7 @@
 
 namespace {
 
-using bloomery::filter_kind;
+using bloomset::filter_kind;
 
 constexpr std::size_t value_bytes = 100;
 constexpr int max_keys = 10'000'000;
@@ -244,7 +244,7 @@ void run(std::span<const std::string_view> arguments) {
     print(fmt::to_string(b), "LevelDB's", measure(folder / "db", keys, shape, own.get()));
     const auto print_ours = [&](filter_kind kind, double bits_per_key) {
       const auto ours =
-          bloomery::leveldb_filter_policy::make({.kind = kind, .bits_per_key = bits_per_key});
+          bloomset::leveldb_filter_policy::make({.kind = kind, .bits_per_key = bits_per_key});
       if (!ours) throw std::runtime_error(ours.error().message);
       print(fmt::format("{:.4g}", bits_per_key), name_of(kind),
             measure(folder / "db", keys, shape, ours->get()));

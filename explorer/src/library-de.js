@@ -63,7 +63,7 @@ const SENTENCES = [
   [/^--hash: the formula '(.*)' has '(.*)' in column (\d+), where (.+) was expected(.*)$/, ([, formula, sign, column, what, rest]) => PARTS[what] && `Die Formel „${formula}“ hat „${sign}“ in Spalte ${column}, wo ${PARTS[what]} erwartet wird${COLUMN(rest)}`],
   [/^this is too large for the page; use the command line$/, () => 'Das ist zu groß für die Seite; die Kommandozeile kann es'],
   [/^(.+): the (?:payload|header)'s checksum does not match; .*$/, ([, file]) => `${file}: Eine Prüfsumme stimmt nicht; die Datei ist beschädigt und muss wiederhergestellt oder neu gebaut werden`],
-  [/^(.+): this is not a Bloomery filter .*$/, ([, file]) => `${file}: Das ist kein Filter von Bloomery (die ersten 8 Bytes sind nicht sein Kennzeichen)`],
+  [/^(.+): this is not a Bloomset filter .*$/, ([, file]) => `${file}: Das ist kein Filter von Bloomset (die ersten 8 Bytes sind nicht sein Kennzeichen)`],
 ];
 
 /** The names of further figures of a filter. */

@@ -1,9 +1,7 @@
-// Links away from the page: the project's documents, and the paper that each kind comes from.
+// Where to read on: the project's documents, by name, and links to the paper that each kind comes from.
 
 import {h} from './dom.js';
 import {t} from './i18n.js';
-
-export const HOME = 'https://github.com/bloomery/bloomery';
 
 const PAPERS = {
   blocked_bloom: ['Putze, Sanders, Singler, 2009', '10.1145/1498698.1594230'],
@@ -23,4 +21,5 @@ const link = (href, text) => h('a', {href, target: '_blank', rel: 'noopener'}, t
 
 export const paperOf = (kind) => link(`https://doi.org/${PAPERS[kind][1]}`, PAPERS[kind][0]);
 
-export const documentAt = (path, text) => link(`${HOME}/blob/HEAD/${path}`, text);
+// A document of the checkout. The page may stand anywhere, so it names the file and does not link to it.
+export const documentAt = (path, text) => h('span', {class: 'document'}, `${text}: `, h('code', {}, path));

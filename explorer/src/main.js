@@ -55,7 +55,7 @@ function render() {
   const view = h('main', {id: 'view', role: 'tabpanel', 'aria-labelledby': `tab-${state.tab}`});
   show(document.getElementById('app'),
     h('header', {class: 'top'},
-      h('h1', {}, 'Bloomery ', h('span', {}, t('explorer'))),
+      h('h1', {}, 'Bloomset ', h('span', {}, t('explorer'))),
       h('div', {class: 'look'},
         h('button', {type: 'button', class: 'quiet', id: 'language', 'aria-label': t('other_language_label'),
           onclick: () => { set({lang: languageOf() === 'de' ? 'en' : 'de'}); render(); }},

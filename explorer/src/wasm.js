@@ -1,6 +1,6 @@
 // The library: questions as objects, answers as objects.
 
-import binary from 'bloomery.wasm';
+import binary from 'bloomset.wasm';
 
 let compiled;
 let instance;

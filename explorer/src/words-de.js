@@ -1,5 +1,5 @@
 export const de = {
-  title: 'Bloomery-Explorer', explorer: 'Explorer', views: 'Ansichten',
+  title: 'Bloomset-Explorer', explorer: 'Explorer', views: 'Ansichten',
   tagline: 'Ein Bloomfilter beantwortet „Ist x in der Menge?“ aus wenigen Bits je Element: „Nein“ stimmt immer, „Ja“ irrt mit einer kleinen, wählbaren Rate.',
   footer: 'Jede Zahl stammt von der Bibliothek selbst, die in dieser Seite läuft. Die Seite sendet nichts.',
   other_language: 'English', other_language_label: 'English: diese Seite auf Englisch anzeigen',
@@ -142,6 +142,6 @@ export const de = {
   next_play: 'Von Anfang an abspielen', next_type: 'Eigenes Wort eingeben', next_plan: 'Filter planen', next_plots: 'Was eine Rate kostet', next_read: 'Dokumentation',
   paper: 'Quelle:', papers: 'Quellen', doc_all: 'Dokumentation', doc_page: 'Über diese Seite', doc_rates: 'Wie Raten berechnet werden', doc_drawbacks: 'Nachteile und Antworten',
   default_same: 'Diese Art ist auch der Standard, wenn keine genannt ist.',
-  default_other: 'Ist keine Art genannt, nimmt Bloomery den Standard: {kind}.',
+  default_other: 'Ist keine Art genannt, nimmt Bloomset den Standard: {kind}.',
   sample_keys: 'Die Datei enthält user1@example.com bis user1000@example.com. Ihre Anzahl ist {count}: {n} dieser Schlüssel galten schon vor dem Einfügen als Mitglied und wurden nicht gezählt. Die letzte Zeile unten wurde nie eingefügt: Sie ist falsch positiv.', save: 'Datei speichern',
 };

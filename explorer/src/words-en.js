@@ -1,5 +1,5 @@
 export const en = {
-  title: 'Bloomery explorer', explorer: 'explorer', views: 'Views',
+  title: 'Bloomset explorer', explorer: 'explorer', views: 'Views',
   tagline: 'A Bloom filter answers “is x in the set?” from a few bits per element: “no” is always right, “yes” is wrong at a small rate that you choose.',
   footer: 'Every number comes from the library itself, which runs in this page. The page sends nothing.',
   other_language: 'Deutsch', other_language_label: 'Deutsch: show this page in German',
@@ -124,6 +124,6 @@ export const en = {
   next_play: 'Play from the start', next_type: 'Type your own word', next_plan: 'Plan a filter', next_plots: 'See what a rate costs', next_read: 'Documentation',
   paper: 'Paper:', papers: 'Papers', doc_all: 'Documentation', doc_page: 'About this page', doc_rates: 'How rates are computed', doc_drawbacks: 'Drawbacks and answers',
   default_same: 'This kind is also the default if you name none.',
-  default_other: 'If you name no kind, Bloomery makes the default: {kind}.',
+  default_other: 'If you name no kind, Bloomset makes the default: {kind}.',
   sample_keys: 'The file holds user1@example.com to user1000@example.com. Its count is {count}: {n} of these keys passed as members before their insert, so they were not counted. The last line below was never inserted: it is a false positive.', save: 'Save the file',
 };

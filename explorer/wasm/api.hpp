@@ -3,20 +3,20 @@
 // The page's questions to the library, and its answers, in JSON. The library counts, hashes and
 // sets bits; this folder only reports it.
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <span>
 
-namespace bloomery::explorer {
+namespace bloomset::explorer {
 
 using json = nlohmann::ordered_json;
 
 /// A walk through a small filter, with the outcome of each step: see walk.hpp.
 result<json> walk(const json& asked);
 
-/// Every kind's plan for one request, ranked, with a recommendation: as `bloomery plan --json`.
+/// Every kind's plan for one request, ranked, with a recommendation: as `bloomset plan --json`.
 result<json> plan(const json& asked);
 
 /// Points of the theory for the plots: rates over a range of bits per key, functions or keys.
@@ -35,4 +35,4 @@ result<json> inspect(std::span<const std::byte> file, const json& asked);
 /// Whether keys may be in the filter that was inspected last.
 result<json> ask(const json& asked);
 
-}  // namespace bloomery::explorer
+}  // namespace bloomset::explorer

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <bloomery/file.hpp>
+#include <bloomset/file.hpp>
 #include <cmath>
 #include <optional>
 
 #include "walk.hpp"
 
-namespace bloomery::explorer {
+namespace bloomset::explorer {
 namespace {
 
 // NOLINTNEXTLINE(*-avoid-non-const-global-variables): the page looks at one file at a time
@@ -113,4 +113,4 @@ result<json> ask(const json& asked) {
   return json{{"answers", answers}};
 }
 
-}  // namespace bloomery::explorer
+}  // namespace bloomset::explorer

@@ -9,7 +9,7 @@
 
 #include "api.hpp"
 
-namespace bloomery::explorer {
+namespace bloomset::explorer {
 namespace {
 
 std::string answer;  // NOLINT(*-avoid-non-const-global-variables): see above
@@ -35,7 +35,7 @@ result<json> read(const char* text, std::uint32_t size) {
 }
 
 }  // namespace
-}  // namespace bloomery::explorer
+}  // namespace bloomset::explorer
 
 // Names are not mangled, and every pointer is into this module's memory.
 extern "C" {
@@ -50,14 +50,14 @@ extern "C" {
 /// Answers a question; returns the answer's size.
 [[clang::export_name("explorer_ask")]] std::uint32_t explorer_ask(const char* text,
                                                                   std::uint32_t size) {
-  using namespace bloomery::explorer;
+  using namespace bloomset::explorer;
   const auto asked = read(text, size);
   if (!asked) return put(asked);
   const std::string what = asked->value("ask", "");
   for (const question& each : questions) {
     if (each.name == what) return put(each.answer(*asked));
   }
-  return put(bloomery::fail(bloomery::errc::invalid_argument, "no such question: " + what));
+  return put(bloomset::fail(bloomset::errc::invalid_argument, "no such question: " + what));
 }
 
 /// Opens a filter file. The bytes must stay at their address until the next file is opened.
@@ -65,13 +65,13 @@ extern "C" {
                                                                           std::uint32_t bytes,
                                                                           const char* text,
                                                                           std::uint32_t size) {
-  using namespace bloomery::explorer;
+  using namespace bloomset::explorer;
   const auto asked = read(text, size);
   return put(asked ? inspect({file, bytes}, *asked) : asked);
 }
 
 [[clang::export_name("explorer_answer")]] const char* explorer_answer() {
-  return bloomery::explorer::answer.data();
+  return bloomset::explorer::answer.data();
 }
 
 }  // extern "C"

@@ -1,13 +1,13 @@
 // The plans of all kinds, and lines of code that make the filters.
 
-#include <bloomery/advise.hpp>
-#include <bloomery/defaults.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/advise.hpp>
+#include <bloomset/defaults.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include "api.hpp"
 #include "teach/plan_lines.hpp"
 
-namespace bloomery::explorer {
+namespace bloomset::explorer {
 namespace {
 
 template <class Number, class Parse>
@@ -59,8 +59,8 @@ std::string python_line(const kind_info& kind, const plan_request& request) {
   if (request.hashes != 0) arguments += fmt::format(", hashes={}", request.hashes);
   if (request.hash_bits == 128) arguments += ", hash=\"xxh3-2x64\"";
   return kind.build != nullptr
-             ? fmt::format("members = bloomery.{}.build(keys, {})", class_of(kind.name), arguments)
-             : fmt::format("members = bloomery.{}({})", class_of(kind.name), arguments);
+             ? fmt::format("members = bloomset.{}.build(keys, {})", class_of(kind.name), arguments)
+             : fmt::format("members = bloomset.{}({})", class_of(kind.name), arguments);
 }
 
 json lines_of(const kind_info& kind, const plan_request& asked, const plan_report& plan) {
@@ -119,4 +119,4 @@ result<json> plan(const json& asked) {
   return all;
 }
 
-}  // namespace bloomery::explorer
+}  // namespace bloomset::explorer

@@ -1,13 +1,13 @@
 // Points of the theory's lines, and measured rates.
 
-#include <bloomery/plan/blocked_bloom_plan.hpp>
-#include <bloomery/plan/bloom_plan.hpp>
+#include <bloomset/plan/blocked_bloom_plan.hpp>
+#include <bloomset/plan/bloom_plan.hpp>
 #include <cmath>
 #include <functional>
 
 #include "walk.hpp"
 
-namespace bloomery::explorer {
+namespace bloomset::explorer {
 namespace {
 
 constexpr std::uint64_t max_measured = 200'000;
@@ -159,4 +159,4 @@ result<json> measure(const json& asked) {
                8.0 * static_cast<double>(filter->info().plan.bytes) / static_cast<double>(taken)}};
 }
 
-}  // namespace bloomery::explorer
+}  // namespace bloomset::explorer

@@ -1,12 +1,12 @@
 // Memory for the page, instead of the operating system's pages (src/core/system.cpp).
 
-#include <bloomery/detail/core/bits.hpp>
+#include <bloomset/detail/core/bits.hpp>
 #include <cstdlib>
 #include <cstring>
 
 #include "core/system.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace detail {
 
 std::byte* map_pages(std::size_t size, paging) noexcept {
@@ -25,7 +25,7 @@ std::uint64_t machine_bytes() noexcept {
 }
 
 }  // namespace detail
-}  // namespace bloomery
+}  // namespace bloomset
 
 // A throw cannot be caught here. It ends the module's call, and the page starts the module again.
 // The names are the C++ ABI's (itanium-cxx-abi, "Exception Handling", 2.4).

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace bloomery::explorer {
+namespace bloomset::explorer {
 namespace {
 
 failure refuse(std::string why) {
@@ -85,4 +85,4 @@ result<json> walk(const json& asked) {
   return refuse(fmt::format("there is no walk through a filter of kind '{}'", kind));
 }
 
-}  // namespace bloomery::explorer
+}  // namespace bloomset::explorer

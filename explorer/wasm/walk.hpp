@@ -4,7 +4,7 @@
 // {verb: insert | check | erase, element}. The answer has the filter's shape. Per step it has the
 // cells that the step read and changed, the verdict, and the figures after it.
 
-#include <bloomery/concepts.hpp>
+#include <bloomset/concepts.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@
 #include "teach/member_set.hpp"
 #include "teach/step.hpp"
 
-namespace bloomery::explorer {
+namespace bloomset::explorer {
 
 using teach::step;
 using teach::verb;
@@ -65,4 +65,4 @@ result<json> walk_quotient(const json& asked, const std::vector<step>& steps);
 result<json> walk_blocks(const json& asked, const std::vector<step>& steps);
 result<json> walk_segments(const json& asked, const std::vector<step>& steps);
 
-}  // namespace bloomery::explorer
+}  // namespace bloomset::explorer

@@ -2,15 +2,15 @@
 // the student's formulas.
 
 #include <algorithm>
-#include <bloomery/detail/core/bloom_sets.hpp>
-#include <bloomery/plan/bloom_plan.hpp>
-#include <bloomery/plan/formulas.hpp>
+#include <bloomset/detail/core/bloom_sets.hpp>
+#include <bloomset/plan/bloom_plan.hpp>
+#include <bloomset/plan/formulas.hpp>
 #include <set>
 
 #include "teach/cell_array.hpp"
 #include "walk.hpp"
 
-namespace bloomery::explorer {
+namespace bloomset::explorer {
 namespace {
 
 constexpr std::uint64_t max_cells = 4096;
@@ -172,4 +172,4 @@ result<json> walk_array(const json& asked, const std::vector<step>& steps) {
   return all;
 }
 
-}  // namespace bloomery::explorer
+}  // namespace bloomset::explorer

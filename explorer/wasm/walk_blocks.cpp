@@ -1,12 +1,12 @@
 // The blocked filter beside a classic one of the same size: one cache line against many.
 
-#include <bloomery/blocked_bloom.hpp>
-#include <bloomery/bloom.hpp>
+#include <bloomset/blocked_bloom.hpp>
+#include <bloomset/bloom.hpp>
 #include <set>
 
 #include "walk.hpp"
 
-namespace bloomery::explorer {
+namespace bloomset::explorer {
 namespace {
 
 constexpr std::uint64_t max_blocks = 16;
@@ -95,4 +95,4 @@ result<json> walk_blocks(const json& asked, const std::vector<step>& steps) {
   return all;
 }
 
-}  // namespace bloomery::explorer
+}  // namespace bloomset::explorer

@@ -1,10 +1,10 @@
 // The scalable filter: a chain of Bloom filters that grows at its end.
 
-#include <bloomery/scalable_bloom.hpp>
+#include <bloomset/scalable_bloom.hpp>
 
 #include "walk.hpp"
 
-namespace bloomery::explorer {
+namespace bloomset::explorer {
 namespace {
 
 constexpr std::uint64_t max_first_capacity = 64;
@@ -83,4 +83,4 @@ result<json> walk_chain(const json& asked, const std::vector<step>& steps) {
   return all;
 }
 
-}  // namespace bloomery::explorer
+}  // namespace bloomset::explorer

@@ -5,7 +5,7 @@
 #include "teach/cuckoo_table.hpp"
 #include "walk.hpp"
 
-namespace bloomery::explorer {
+namespace bloomset::explorer {
 namespace {
 
 constexpr std::uint64_t max_buckets = 64;
@@ -114,4 +114,4 @@ result<json> walk_cuckoo(const json& asked, const std::vector<step>& steps) {
   return all;
 }
 
-}  // namespace bloomery::explorer
+}  // namespace bloomset::explorer

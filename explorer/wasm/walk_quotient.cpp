@@ -1,11 +1,11 @@
 // The vector quotient filter: a tag, its two blocks, and the one with fewer tags, which receives
 // it.
 
-#include <bloomery/vector_quotient.hpp>
+#include <bloomset/vector_quotient.hpp>
 
 #include "walk.hpp"
 
-namespace bloomery::explorer {
+namespace bloomset::explorer {
 namespace {
 
 constexpr std::uint64_t max_drawn_blocks = 16;
@@ -75,4 +75,4 @@ result<json> walk_quotient(const json& asked, const std::vector<step>& steps) {
   return all;
 }
 
-}  // namespace bloomery::explorer
+}  // namespace bloomset::explorer

@@ -1,11 +1,11 @@
 // The expandable filter: the three parts of a hash (segment, cell, remainder), the entries that
 // keep the remainder's first bits, and growth, by which every entry loses a bit.
 
-#include <bloomery/expandable.hpp>
+#include <bloomset/expandable.hpp>
 
 #include "walk.hpp"
 
-namespace bloomery::explorer {
+namespace bloomset::explorer {
 namespace {
 
 // Enough keys for a fifth segment.
@@ -185,4 +185,4 @@ result<json> walk_segments(const json& asked, const std::vector<step>& steps) {
   return all;
 }
 
-}  // namespace bloomery::explorer
+}  // namespace bloomset::explorer

@@ -2,17 +2,17 @@
 
 /// Advice on kinds: ranks the plans of every kind for one request, and says why the first is best.
 ///
-///     const auto found = bloomery::advise({.capacity = 1'000'000, .fpr = 0.01},
+///     const auto found = bloomset::advise({.capacity = 1'000'000, .fpr = 0.01},
 ///                                         {.deletable = true});
 ///     if (found) use(*found->recommended().kind, found->reason);
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/result.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 
 /// The abilities that the filter needs beside inserts and queries.
 struct needs {
@@ -72,4 +72,4 @@ inline result<plan_report> plan_for_named(const kind_info& kind, const plan_requ
 result<advice> advise(const plan_request& request, const needs& wanted,
                       std::span<const kind_info> among = kinds());
 
-}  // namespace bloomery
+}  // namespace bloomset

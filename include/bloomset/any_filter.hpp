@@ -3,12 +3,12 @@
 /// Any kind of filter behind one type, and the registry of the kinds. The command line, the module
 /// and the bindings see filters only through this header, plan/units.hpp and file.hpp.
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/core/any_model.hpp>
-#include <bloomery/file.hpp>
-#include <bloomery/hash_source.hpp>
-#include <bloomery/image.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/any_model.hpp>
+#include <bloomset/file.hpp>
+#include <bloomset/hash_source.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -21,7 +21,7 @@
 #include <variant>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 
 /// The operations of a kind beside queries.
 struct abilities {
@@ -315,4 +315,4 @@ result<const kind_info*> find_kind(std::string_view name);
 /// The row of that kind, or null.
 const kind_info* find_kind(filter_kind kind) noexcept;
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace bloomery {
+namespace bloomset {
 
 /// The bits that a key sets in its block. The numbers are stored in files and never change.
 /// docs/format.md ("blocked_bloom") specifies the bits.
@@ -26,4 +26,4 @@ constexpr std::uint64_t block_bits(block_layout layout) noexcept {
 /// The largest number of bits per key in the free layout.
 inline constexpr unsigned max_block_hashes = 24;
 
-}  // namespace bloomery
+}  // namespace bloomset

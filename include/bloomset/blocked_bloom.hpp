@@ -4,21 +4,21 @@
 /// Bloom Filters", 2007). All bits of a key are in one cache line, so an insert or a query costs
 /// one memory access instead of k. It needs 0.5 bits per key more than a Bloom filter at 1%.
 ///
-///     bloomery::blocked_bloom seen({.capacity = 1'000'000, .fpr = 0.01});
+///     bloomset::blocked_bloom seen({.capacity = 1'000'000, .fpr = 0.01});
 ///     seen.insert("alice@example.com");
 ///     if (seen.may_contain("bob@example.com")) ask_the_database();
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
-#include <bloomery/detail/blocked_bloom/native.hpp>
-#include <bloomery/detail/core/bloom_sets.hpp>
-#include <bloomery/detail/core/filter_memory.hpp>
-#include <bloomery/detail/core/key_overloads.hpp>
-#include <bloomery/detail/core/precondition.hpp>
-#include <bloomery/plan/blocked_bloom_plan.hpp>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/numeric.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/blocked_bloom/kernels.hpp>
+#include <bloomset/detail/blocked_bloom/native.hpp>
+#include <bloomset/detail/core/bloom_sets.hpp>
+#include <bloomset/detail/core/filter_memory.hpp>
+#include <bloomset/detail/core/key_overloads.hpp>
+#include <bloomset/detail/core/precondition.hpp>
+#include <bloomset/plan/blocked_bloom_plan.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/numeric.hpp>
+#include <bloomset/storage.hpp>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
@@ -26,7 +26,7 @@
 #include <span>
 #include <utility>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A handle through which any number of threads insert into one blocked filter and query it at the
 /// same time. basic_blocked_bloom::concurrent() makes it; copies refer to the same filter.
@@ -345,4 +345,4 @@ using blocked_bloom = basic_blocked_bloom<>;
 /// A read-only blocked Bloom filter over a mapped file.
 using blocked_bloom_view = basic_blocked_bloom<mapped_storage>;
 
-}  // namespace bloomery
+}  // namespace bloomset

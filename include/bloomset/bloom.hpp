@@ -4,22 +4,22 @@
 /// Communications of the ACM 13(7), 1970). It has m bits and k functions. Inserting a key sets k
 /// bits; a key may be a member if its k bits are set.
 ///
-///     bloomery::bloom seen({.capacity = 1'000'000, .fpr = 0.01});
+///     bloomset::bloom seen({.capacity = 1'000'000, .fpr = 0.01});
 ///     seen.insert("alice@example.com");
 ///     if (seen.may_contain("bob@example.com")) ask_the_database();
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/bloom/probing.hpp>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/bloom_sets.hpp>
-#include <bloomery/detail/core/filter_memory.hpp>
-#include <bloomery/detail/core/key_overloads.hpp>
-#include <bloomery/detail/core/precondition.hpp>
-#include <bloomery/plan/bloom_plan.hpp>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/numeric.hpp>
-#include <bloomery/probe.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/bloom/probing.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/bloom_sets.hpp>
+#include <bloomset/detail/core/filter_memory.hpp>
+#include <bloomset/detail/core/key_overloads.hpp>
+#include <bloomset/detail/core/precondition.hpp>
+#include <bloomset/plan/bloom_plan.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/numeric.hpp>
+#include <bloomset/probe.hpp>
+#include <bloomset/storage.hpp>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
@@ -27,7 +27,7 @@
 #include <span>
 #include <utility>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A Bloom filter over any probe rule and any storage.
 ///
@@ -216,4 +216,4 @@ basic_bloom<function_family<Functions...>> bloom_of(std::uint64_t m, Functions..
       function_family<Functions...>(std::move(functions)...));
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -1,18 +1,18 @@
 #pragma once
 
-/// Everything: include this, link bloomery::bloomery.
+/// Everything: include this, link bloomset::bloomset.
 
-#include <bloomery/advise.hpp>
-#include <bloomery/any_filter.hpp>
-#include <bloomery/blocked_bloom.hpp>
-#include <bloomery/bloom.hpp>
-#include <bloomery/counting_bloom.hpp>
-#include <bloomery/cuckoo.hpp>
-#include <bloomery/expandable.hpp>
-#include <bloomery/file.hpp>
-#include <bloomery/fuse.hpp>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/units.hpp>
-#include <bloomery/ribbon.hpp>
-#include <bloomery/scalable_bloom.hpp>
-#include <bloomery/vector_quotient.hpp>
+#include <bloomset/advise.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/blocked_bloom.hpp>
+#include <bloomset/bloom.hpp>
+#include <bloomset/counting_bloom.hpp>
+#include <bloomset/cuckoo.hpp>
+#include <bloomset/expandable.hpp>
+#include <bloomset/file.hpp>
+#include <bloomset/fuse.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/units.hpp>
+#include <bloomset/ribbon.hpp>
+#include <bloomset/scalable_bloom.hpp>
+#include <bloomset/vector_quotient.hpp>

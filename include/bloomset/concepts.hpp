@@ -3,16 +3,16 @@
 /// The operations of a filter, as concepts. An operation that a kind lacks does not exist on its
 /// type, so a program can test for it: `if constexpr (erasable<F>)`.
 
-#include <bloomery/hash.hpp>
-#include <bloomery/image.hpp>
-#include <bloomery/result.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/result.hpp>
+#include <bloomset/storage.hpp>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery {
+namespace bloomset {
 
 /// The outcome of an insert. After `inserted` and `maybe_present` the filter contains the key.
 /// After the other two it is exactly as before.
@@ -137,4 +137,4 @@ concept intersectable = membership_filter<F> && requires(F& f, const F& other) {
   { f.intersect(other) } -> std::same_as<result<void>>;
 };
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -4,26 +4,26 @@
 /// Wide-Area Web Cache Sharing Protocol", IEEE/ACM Transactions on Networking 8(3), 2000). It has a
 /// counter for each bit of a Bloom filter, so keys can be erased and counted.
 ///
-///     bloomery::counting_bloom online({.capacity = 1'000'000, .fpr = 0.01});
+///     bloomset::counting_bloom online({.capacity = 1'000'000, .fpr = 0.01});
 ///     online.insert("alice");
 ///     online.insert("alice");
 ///     online.count("alice");   // 2, or more: never less
 ///     online.erase("alice");
 ///     online.may_contain("alice");   // true: one copy is left
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/bloom/probing.hpp>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/bloom_sets.hpp>
-#include <bloomery/detail/core/filter_memory.hpp>
-#include <bloomery/detail/core/key_overloads.hpp>
-#include <bloomery/detail/core/precondition.hpp>
-#include <bloomery/detail/counting_bloom/counter_array.hpp>
-#include <bloomery/plan/counting_bloom_plan.hpp>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/numeric.hpp>
-#include <bloomery/probe.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/bloom/probing.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/bloom_sets.hpp>
+#include <bloomset/detail/core/filter_memory.hpp>
+#include <bloomset/detail/core/key_overloads.hpp>
+#include <bloomset/detail/core/precondition.hpp>
+#include <bloomset/detail/counting_bloom/counter_array.hpp>
+#include <bloomset/plan/counting_bloom_plan.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/numeric.hpp>
+#include <bloomset/probe.hpp>
+#include <bloomset/storage.hpp>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
@@ -32,7 +32,7 @@
 #include <span>
 #include <utility>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A counting Bloom filter over any probe rule and any storage: m counters of 4, 8 or 16 bits.
 ///
@@ -340,4 +340,4 @@ using counting_bloom = basic_counting_bloom<>;
 /// A read-only counting Bloom filter over a mapped file.
 using counting_bloom_view = basic_counting_bloom<double_hashing, mapped_storage>;
 
-}  // namespace bloomery
+}  // namespace bloomset

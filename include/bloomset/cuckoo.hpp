@@ -4,20 +4,20 @@
 /// Practically Better Than Bloom", CoNEXT 2014): a hash table of short fingerprints, with two
 /// buckets for each key. Keys can be erased and counted.
 ///
-///     bloomery::cuckoo sessions({.capacity = 1'000'000, .fpr = 0.01});
+///     bloomset::cuckoo sessions({.capacity = 1'000'000, .fpr = 0.01});
 ///     if (!is_contained(sessions.insert("alice"))) ask_for_a_larger_one();
 ///     sessions.erase("alice");
 
 #include <array>
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/core/filter_memory.hpp>
-#include <bloomery/detail/core/key_overloads.hpp>
-#include <bloomery/detail/core/precondition.hpp>
-#include <bloomery/detail/cuckoo/layout.hpp>
-#include <bloomery/detail/cuckoo/table.hpp>
-#include <bloomery/plan/cuckoo_plan.hpp>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/filter_memory.hpp>
+#include <bloomset/detail/core/key_overloads.hpp>
+#include <bloomset/detail/core/precondition.hpp>
+#include <bloomset/detail/cuckoo/layout.hpp>
+#include <bloomset/detail/cuckoo/table.hpp>
+#include <bloomset/plan/cuckoo_plan.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/storage.hpp>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
@@ -26,7 +26,7 @@
 #include <span>
 #include <utility>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A cuckoo filter over any storage.
 ///
@@ -274,4 +274,4 @@ using cuckoo = basic_cuckoo<>;
 /// A read-only cuckoo filter over a mapped file.
 using cuckoo_view = basic_cuckoo<mapped_storage>;
 
-}  // namespace bloomery
+}  // namespace bloomset

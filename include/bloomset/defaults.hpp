@@ -5,10 +5,10 @@
 ///
 /// The planners have no default kind or rate: callers of the C++ library state them.
 
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 #include <string_view>
 
-namespace bloomery {
+namespace bloomset {
 
 /// The kind of a filter if none is named.
 inline constexpr std::string_view default_kind = "blocked_bloom";
@@ -31,4 +31,4 @@ inline bool assume_default_fpr(plan_request& request) noexcept {
   return open;
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

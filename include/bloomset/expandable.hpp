@@ -3,7 +3,7 @@
 /// The expandable filter: a variable-length quotient filter in segments. It grows with its keys,
 /// one segment at a time. Keys can be erased and counted.
 ///
-///     bloomery::expandable seen({.fpr = 0.01});   // for any number of keys
+///     bloomset::expandable seen({.fpr = 0.01});   // for any number of keys
 ///     seen.insert("alice");
 ///     seen.erase("alice");
 ///
@@ -15,15 +15,15 @@
 ///     N. Dayan, I. Bercea and R. Pagh, "Aleph Filter", VLDB 2024.
 ///     Segments are split in turn, as the buckets of linear hashing: W. Litwin, 1980.
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/core/filter_memory.hpp>
-#include <bloomery/detail/core/key_overloads.hpp>
-#include <bloomery/detail/core/precondition.hpp>
-#include <bloomery/detail/expandable/batch_pipeline.hpp>
-#include <bloomery/detail/expandable/segment_native.hpp>
-#include <bloomery/detail/expandable/segment_table.hpp>
-#include <bloomery/plan/expandable_plan.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/filter_memory.hpp>
+#include <bloomset/detail/core/key_overloads.hpp>
+#include <bloomset/detail/core/precondition.hpp>
+#include <bloomset/detail/expandable/batch_pipeline.hpp>
+#include <bloomset/detail/expandable/segment_native.hpp>
+#include <bloomset/detail/expandable/segment_table.hpp>
+#include <bloomset/plan/expandable_plan.hpp>
+#include <bloomset/storage.hpp>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
@@ -32,7 +32,7 @@
 #include <span>
 #include <utility>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A filter that grows with its keys, one segment at a time.
 ///
@@ -132,7 +132,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   [[gnu::always_inline]] bool may_contain(const hash_type& h) const noexcept {
     const auto at = detail::place_of(params_, h);
     const detail::segment_query query = table().query(at);
-#ifdef BLOOMERY_NATIVE_SEGMENTS
+#ifdef BLOOMSET_NATIVE_SEGMENTS
     using view = detail::native_segments::segment_view;
     const bool found =
         view({params_.cell_bits, at.slot_bits}, query.segment()).contains(at.cell, at.remainder);
@@ -379,4 +379,4 @@ using expandable = basic_expandable<>;
 /// A read-only expandable filter over a mapped file.
 using expandable_view = basic_expandable<mapped_storage>;
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -4,10 +4,10 @@
 /// header of 64 bytes, the kind's parameters, and the payload at a multiple of 64 bytes. A file can
 /// be mapped and used in place. Checksums cover all of it.
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/image.hpp>
-#include <bloomery/result.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/result.hpp>
+#include <bloomset/storage.hpp>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 
 /// How much of a file is checked before it is used. The header and the lengths are always checked.
 enum class verification : std::uint8_t {
@@ -202,4 +202,4 @@ result<F> open(const std::filesystem::path& path, verification how = verificatio
   return open_stored<F>(*stored);
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -6,23 +6,23 @@
 /// fingerprints.
 ///
 ///     const std::vector<std::string> members = {"alice@example.com", "carol@example.com"};
-///     auto f = bloomery::fuse::build({.fpr = 0.01}, members);   // result
+///     auto f = bloomset::fuse::build({.fpr = 0.01}, members);   // result
 ///     if (f->may_contain("bob@example.com")) ask_the_database();
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/core/built_once.hpp>
-#include <bloomery/detail/core/filter_memory.hpp>
-#include <bloomery/detail/core/key_overloads.hpp>
-#include <bloomery/detail/fuse/table.hpp>
-#include <bloomery/plan/fuse_plan.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/built_once.hpp>
+#include <bloomset/detail/core/filter_memory.hpp>
+#include <bloomset/detail/core/key_overloads.hpp>
+#include <bloomset/detail/fuse/table.hpp>
+#include <bloomset/plan/fuse_plan.hpp>
+#include <bloomset/storage.hpp>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
 
-namespace bloomery {
+namespace bloomset {
 namespace detail {
 
 /// The part of basic_fuse::build that is compiled in the library (src/kinds/fuse/build.cpp).
@@ -181,4 +181,4 @@ using fuse = basic_fuse<>;
 /// A read-only fuse filter over a mapped file.
 using fuse_view = basic_fuse<mapped_storage>;
 
-}  // namespace bloomery
+}  // namespace bloomset

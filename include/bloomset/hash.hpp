@@ -4,9 +4,9 @@
 /// hash and `insert(key)` hashes first. Filters themselves see only hashes.
 
 #include <array>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/xxhash.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/xxhash.hpp>
+#include <bloomset/result.hpp>
 #include <compare>
 #include <concepts>
 #include <cstddef>
@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace bloomery {
+namespace bloomset {
 
 /// 64 bits that stand for a key. Keys with equal hashes are one key to a filter of 64-bit hashes. A
 /// non-member has the hash of one of n keys with probability n / 2^64.
@@ -349,4 +349,4 @@ decltype(auto) with_hash(const H& h, const K& k, Use&& use) noexcept(
   return use(detail::hash_of(h, k, number));
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

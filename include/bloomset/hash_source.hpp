@@ -2,13 +2,13 @@
 
 /// The hashes that a static kind is built from.
 
-#include <bloomery/hash.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <functional>
 #include <span>
 
-namespace bloomery {
+namespace bloomset {
 
 /// Any number of hashes, possibly with repetitions, that can be read more than once: a span in
 /// memory, or a file. Static kinds are built from one source.
@@ -29,4 +29,4 @@ struct hash_source {
   }
 };
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -4,14 +4,14 @@
 /// opened from them. The file format (file.hpp) adds a header and checksums.
 
 #include <array>
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 
 /// Numbers of the kinds in files. A number never changes its meaning. The registry has a row for
 /// each.
@@ -27,9 +27,9 @@ enum class filter_kind : std::uint16_t {
   expandable = 9,
 };
 
-/// The parts of a set of keys that a filter has, of which `bloomery build --part` makes one. Part i
+/// The parts of a set of keys that a filter has, of which `bloomset build --part` makes one. Part i
 /// of n has the keys with floor(hash * n / 2^64) = i - 1. A filter that lacks parts answers "no"
-/// for their keys, so only `bloomery merge` opens its file.
+/// for their keys, so only `bloomset merge` opens its file.
 struct key_parts {
   static constexpr std::uint64_t max_of = 256;
 
@@ -87,4 +87,4 @@ filter_image image_of(const Filter& filter, const hash_seed& seed,
 }
 
 }  // namespace detail
-}  // namespace bloomery
+}  // namespace bloomset

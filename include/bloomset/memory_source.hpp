@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace bloomery {
+namespace bloomset {
 
 /// Two functions. Any thread may call them, and they do not throw.
 struct memory_source {
@@ -27,4 +27,4 @@ struct memory_mover {
 /// memory is released to the source that is set at that moment.
 void use_memory_source(const memory_source& source) noexcept;
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -3,8 +3,8 @@
 /// Probe rules: from a hash to the place of probe i (of k) among m places. Every rule is a pure
 /// function with the same result on every machine. `id` is its number in files.
 
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/hash.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/hash.hpp>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace bloomery {
+namespace bloomset {
 
 /// Numbers of probe rules in files. A number never changes its meaning.
 enum class probe_id : std::uint16_t {
@@ -154,7 +154,7 @@ struct fnv_murmur_hashing {
 
 /// The caller's own functions of an element, each taken modulo m. A lecture's whole example:
 ///
-///     auto f = bloomery::bloom_of(10, [](auto x) { return x + 3; },
+///     auto f = bloomset::bloom_of(10, [](auto x) { return x + 3; },
 ///                                 [](auto x) { return 3 * x + 1; },
 ///                                 [](auto x) { return x * x + 2; });
 ///     f.insert(25);
@@ -189,4 +189,4 @@ class function_family {
   std::tuple<Functions...> functions_;
 };
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace bloomery {
+namespace bloomset {
 
 /// The class of a failure, for programs. The sentence beside it is for people.
 enum class errc : std::uint8_t {
@@ -65,7 +65,7 @@ namespace detail {
 /// A value or a failure, with the interface of C++23's std::expected. The compiler warns about a
 /// result that the caller drops.
 ///
-///     if (auto f = bloomery::open("seen.bloom")) use(*f); else report(f.error());
+///     if (auto f = bloomset::open("seen.bloom")) use(*f); else report(f.error());
 template <class T>
 class [[nodiscard]] result {
  public:
@@ -164,4 +164,4 @@ class [[nodiscard]] result<void> {
   std::optional<failure> failure_;
 };
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -5,17 +5,17 @@
 /// all its keys. At 1% it needs 6.75 bits per key, a Bloom filter 9.6; the lower bound is 6.64.
 ///
 ///     const std::vector<std::string> members = {"alice@example.com", "carol@example.com"};
-///     auto f = bloomery::ribbon::build({.fpr = 0.01}, members);   // result
+///     auto f = bloomset::ribbon::build({.fpr = 0.01}, members);   // result
 ///     if (f->may_contain("bob@example.com")) ask_the_database();
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/core/built_once.hpp>
-#include <bloomery/detail/core/filter_memory.hpp>
-#include <bloomery/detail/core/key_overloads.hpp>
-#include <bloomery/detail/ribbon/kernels.hpp>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/ribbon_plan.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/built_once.hpp>
+#include <bloomset/detail/core/filter_memory.hpp>
+#include <bloomset/detail/core/key_overloads.hpp>
+#include <bloomset/detail/ribbon/kernels.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/ribbon_plan.hpp>
+#include <bloomset/storage.hpp>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 namespace detail {
 
 // The part of basic_ribbon that is compiled in the library (src/kinds/ribbon/build.cpp).
@@ -184,4 +184,4 @@ using ribbon = basic_ribbon<>;
 /// A read-only ribbon filter over a mapped file.
 using ribbon_view = basic_ribbon<mapped_storage>;
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -6,23 +6,23 @@
 /// capacity of the one before and r times its rate. The rates add up to at most eps, so the number
 /// of keys need not be known in advance.
 ///
-///     bloomery::scalable_bloom seen({.fpr = 0.01});
+///     bloomset::scalable_bloom seen({.fpr = 0.01});
 ///     for (const std::string& line : lines) {
-///       if (seen.insert(line) == bloomery::insert_outcome::inserted) print(line);
+///       if (seen.insert(line) == bloomset::insert_outcome::inserted) print(line);
 ///     }
 
 #include <array>
-#include <bloomery/bloom.hpp>
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/filter_memory.hpp>
-#include <bloomery/detail/core/key_overloads.hpp>
-#include <bloomery/detail/core/precondition.hpp>
-#include <bloomery/detail/scalable_bloom/chain.hpp>
-#include <bloomery/plan/numeric.hpp>
-#include <bloomery/plan/scalable_bloom_plan.hpp>
-#include <bloomery/probe.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/bloom.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/filter_memory.hpp>
+#include <bloomset/detail/core/key_overloads.hpp>
+#include <bloomset/detail/core/precondition.hpp>
+#include <bloomset/detail/scalable_bloom/chain.hpp>
+#include <bloomset/plan/numeric.hpp>
+#include <bloomset/plan/scalable_bloom_plan.hpp>
+#include <bloomset/probe.hpp>
+#include <bloomset/storage.hpp>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A scalable Bloom filter over any storage. n0 is the capacity of the first member, L the number
 /// of members, about log_s(n / n0) + 1.
@@ -346,4 +346,4 @@ using scalable_bloom = basic_scalable_bloom<>;
 /// A read-only scalable Bloom filter over a mapped file.
 using scalable_bloom_view = basic_scalable_bloom<mapped_storage>;
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -15,14 +15,14 @@
 /// Everything else works at any address. It is fastest at multiples of 64, the size of a cache
 /// line.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
 
-namespace bloomery {
+namespace bloomset {
 
 struct memory_mover;
 
@@ -191,4 +191,4 @@ class mapped_storage {
   borrowed_storage bytes_;
 };
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -5,21 +5,21 @@
 /// the paper it has one step of relocation, exact counts and any number of blocks. Keys can be
 /// erased and counted. It needs about the space of a Bloom filter.
 ///
-///     bloomery::vector_quotient sessions({.capacity = 1'000'000, .fpr = 0.01});
+///     bloomset::vector_quotient sessions({.capacity = 1'000'000, .fpr = 0.01});
 ///     if (!is_contained(sessions.insert("alice"))) ask_for_a_larger_one();
 ///     sessions.count("alice");
 ///     sessions.erase("alice");
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/core/filter_memory.hpp>
-#include <bloomery/detail/core/key_overloads.hpp>
-#include <bloomery/detail/core/precondition.hpp>
-#include <bloomery/detail/vector_quotient/kernels.hpp>
-#include <bloomery/detail/vector_quotient/table.hpp>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/vector_quotient_plan.hpp>
-#include <bloomery/storage.hpp>
-#include <bloomery/vector_quotient_concurrent.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/filter_memory.hpp>
+#include <bloomset/detail/core/key_overloads.hpp>
+#include <bloomset/detail/core/precondition.hpp>
+#include <bloomset/detail/vector_quotient/kernels.hpp>
+#include <bloomset/detail/vector_quotient/table.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/vector_quotient_plan.hpp>
+#include <bloomset/storage.hpp>
+#include <bloomset/vector_quotient_concurrent.hpp>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
@@ -29,7 +29,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A vector quotient filter over any storage. A key is a tag of about 13 bits in one of two blocks
 /// of 64 bytes.
@@ -361,4 +361,4 @@ using vector_quotient = basic_vector_quotient<>;
 /// A read-only vector quotient filter over a mapped file.
 using vector_quotient_view = basic_vector_quotient<mapped_storage>;
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -2,18 +2,18 @@
 
 /// A vector quotient filter that several threads change and query at once.
 ///
-///     bloomery::vector_quotient sessions({.capacity = 1'000'000, .fpr = 0.01});
+///     bloomset::vector_quotient sessions({.capacity = 1'000'000, .fpr = 0.01});
 ///     auto shared = sessions.concurrent();
 ///     std::jthread writer([&] { shared.insert("alice"); });
 ///     if (shared.may_contain("alice")) ask_the_database();
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/core/key_overloads.hpp>
-#include <bloomery/detail/vector_quotient/table.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/key_overloads.hpp>
+#include <bloomset/detail/vector_quotient/table.hpp>
 #include <cstdint>
 #include <span>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A handle to a vector quotient filter, made by basic_vector_quotient::concurrent() and shared by
 /// reference.
@@ -77,4 +77,4 @@ class concurrent_vector_quotient : public detail::key_overloads<concurrent_vecto
   shared_state* state_;  // owned; null if moved from
 };
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 
 result<digest> digest::make(const char* name) {
   algorithm how(EVP_MD_fetch(nullptr, name, nullptr), EVP_MD_free);
@@ -28,4 +28,4 @@ void digest::forget() noexcept {
   EVP_MD_CTX_reset(context_.get());  // erases the state and the last block
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

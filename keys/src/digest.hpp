@@ -2,7 +2,7 @@
 
 // Digests by libcrypto. Its memory is kept from one digest to the next.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <memory>
 #include <string_view>
@@ -11,7 +11,7 @@
 struct evp_md_st;
 struct evp_md_ctx_st;
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 
 class digest {
  public:
@@ -37,4 +37,4 @@ class digest {
   std::size_t size_;
 };
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

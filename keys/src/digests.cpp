@@ -4,7 +4,7 @@
 #include "rows.hpp"
 #include "text.hpp"
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 class digest_of_line final : public reader {
@@ -51,4 +51,4 @@ reader_kind sha256_reader() noexcept {
           .keeps_mark = true};
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

@@ -13,7 +13,7 @@
 #include "text.hpp"
 #include "utf8.hpp"
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 constexpr std::size_t longest_label = 63;    // RFC 1035, 2.3.4
@@ -231,4 +231,4 @@ reader_kind email_reader() noexcept {
           .skips_asked = true};
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

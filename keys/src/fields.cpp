@@ -5,7 +5,7 @@
 #include "rows.hpp"
 #include "text.hpp"
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 class fields final : public reader {
@@ -68,4 +68,4 @@ reader_kind fields_reader() noexcept {
           .keeps_cr = true};
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

@@ -5,7 +5,7 @@
 #include "rows.hpp"
 #include "text.hpp"
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 class hex final : public reader {
@@ -39,4 +39,4 @@ reader_kind hex_reader() noexcept {
           }};
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

@@ -8,7 +8,7 @@
 #include "rows.hpp"
 #include "text.hpp"
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 /// Follows a pointer through the events of a parser, without building the document. Memory is
@@ -197,4 +197,4 @@ reader_kind json_reader() noexcept {
           .make = make_json};
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

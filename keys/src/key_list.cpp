@@ -1,11 +1,11 @@
 #include <openssl/crypto.h>
 
 #include <algorithm>
-#include <bloomery/keys/reader.hpp>
+#include <bloomset/keys/reader.hpp>
 #include <cstring>
 #include <utility>
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 // Two thousand digests. Together with their views they fit into the second-level cache.
@@ -53,4 +53,4 @@ void key_list::wipe() noexcept {
   clear();
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

@@ -2,7 +2,7 @@
 
 #include "rows.hpp"
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 class lines final : public reader {
@@ -25,4 +25,4 @@ reader_kind lines_reader() noexcept {
           .keeps_mark = true};
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 using state = std::array<std::uint32_t, 4>;
@@ -86,4 +86,4 @@ std::array<char, 16> md4(std::string_view bytes) noexcept {
   return digest;
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string_view>
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 
 /// Any number of bytes. O(n).
 std::array<char, 16> md4(std::string_view bytes) noexcept;
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

@@ -10,7 +10,7 @@
 #include "text.hpp"
 #include "utf8.hpp"
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 /// The password of a record. Refuses a CR at the end, which comes from the file's line ends: with
@@ -120,4 +120,4 @@ reader_kind password_reader() noexcept {
           .secret = true};
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

@@ -9,7 +9,7 @@
 #include "rows.hpp"
 #include "text.hpp"
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 constexpr std::size_t prefix_digits = 5;
@@ -121,4 +121,4 @@ reader_kind pwned_reader() noexcept {
           .whole_folder = std::uint64_t{1} << (4 * prefix_digits)};
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

@@ -6,7 +6,7 @@
 #include "rows.hpp"
 #include "text.hpp"
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 
 void reader::begin_file(std::string_view) {}
 
@@ -73,4 +73,4 @@ result<std::unique_ptr<reader>> make_reader(std::string_view text, purpose why) 
   return made;
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

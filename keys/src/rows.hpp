@@ -2,9 +2,9 @@
 
 // The registry's rows. Each is in a file of this folder.
 
-#include <bloomery/keys/reader.hpp>
+#include <bloomset/keys/reader.hpp>
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 
 reader_kind lines_reader() noexcept;
 reader_kind fields_reader() noexcept;
@@ -18,4 +18,4 @@ reader_kind safe_browsing_reader() noexcept;
 reader_kind email_reader() noexcept;
 reader_kind json_reader() noexcept;
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

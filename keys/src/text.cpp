@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstdint>
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 constexpr std::uint8_t no_digit = 0xff;
@@ -95,4 +95,4 @@ std::optional<std::uint64_t> whole_number(std::string_view digits) noexcept {
   return value;
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

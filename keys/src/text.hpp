@@ -2,13 +2,13 @@
 
 // Common parts of readers: hexadecimal digits, and records in error sentences.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 
 /// Writes the bytes that the digits give, two digits each, to `bytes`. Returns false if one is not
 /// a digit. Precondition: an even number of digits, and room for half as many bytes.
@@ -56,4 +56,4 @@ inline bool is_hex_digit(char c) noexcept {
   return hex_value(c) >= 0;
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

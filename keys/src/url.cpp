@@ -1,12 +1,12 @@
 #include <algorithm>
-#include <bloomery/keys/url.hpp>
+#include <bloomset/keys/url.hpp>
 #include <optional>
 #include <utility>
 
 #include "url_host.hpp"
 #include "url_text.hpp"
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 constexpr auto npos = std::string_view::npos;
@@ -179,4 +179,4 @@ expression_list url_expressions(const canonical_url& url) noexcept {
   return made;
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

@@ -18,7 +18,7 @@
 #include "url_text.hpp"
 #include "utf8.hpp"
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 constexpr std::size_t longest_host = 255;  // RFC 1035, section 2.3.4
@@ -231,4 +231,4 @@ result<canonical_host> canonicalise_host(std::string_view host) {
   return made;
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

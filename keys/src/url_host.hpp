@@ -1,10 +1,10 @@
 #pragma once
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <string>
 #include <string_view>
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 
 struct canonical_host {
   std::string text;  ///< not escaped
@@ -15,4 +15,4 @@ struct canonical_host {
 /// or an IPv6 address in its brackets. Fails for an empty host, and for one of more than 255 bytes.
 result<canonical_host> canonicalise_host(std::string_view host);
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 // Appends a byte and replaces the escape that it may complete, until none is left. One pass from
@@ -71,4 +71,4 @@ void append_resolved(std::string& to, std::string_view path) {
   to.resize(kept);
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

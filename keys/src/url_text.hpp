@@ -7,7 +7,7 @@
 
 #include "text.hpp"
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 
 /// Appends the text with every %XX replaced by its byte, until none is left. O(text.size()).
 void append_unescaped(std::string& to, std::string_view text);
@@ -18,4 +18,4 @@ void append_escaped(std::string& to, std::string_view text);
 /// Appends a path, which begins with a slash, with single slashes and without "." and "..".
 void append_resolved(std::string& to, std::string_view path);
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

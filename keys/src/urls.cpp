@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/keys/url.hpp>
+#include <bloomset/keys/url.hpp>
 #include <optional>
 
 #include "digest.hpp"
 #include "rows.hpp"
 #include "text.hpp"
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 namespace {
 
 class url final : public reader {
@@ -141,4 +141,4 @@ reader_kind safe_browsing_reader() noexcept {
           .make = make_urls};
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

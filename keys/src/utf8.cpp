@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 
 std::optional<char32_t> take_character(std::string_view& text) noexcept {
   const auto lead = static_cast<unsigned char>(text.front());
@@ -28,4 +28,4 @@ std::optional<char32_t> take_character(std::string_view& text) noexcept {
   return character;
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

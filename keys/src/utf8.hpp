@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 
 /// Removes the first character from the front of a text that is not empty. None if the bytes are
 /// not UTF-8: too short, longer than needed, a surrogate, or beyond U+10FFFF (RFC 3629).
@@ -16,4 +16,4 @@ inline bool is_ascii(std::string_view text) noexcept {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string>
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 functions api;
 
@@ -20,4 +20,4 @@ bool fetch_api(context* ctx) noexcept {
   return complete;
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 // Objects of the server, opaque to the module.
 struct context;
@@ -279,4 +279,4 @@ extern functions api;
 /// that is not optional.
 bool fetch_api(context* ctx) noexcept;
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -8,7 +8,7 @@
 
 #include "settings.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 constexpr wire_error two_engines = "ERR a filter has one engine";
@@ -346,4 +346,4 @@ insert_arguments parse_cf_insert(const command_call& call) {
   return out;
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -6,7 +6,7 @@
 #include "command_call.hpp"
 #include "memory_budget.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// A number of bytes, at least 1, with the units of the server's own settings (64mb).
 std::optional<std::uint64_t> parse_bytes(std::string_view text) noexcept;
@@ -39,4 +39,4 @@ insert_arguments parse_bf_insert(const command_call& call);
 /// CF.INSERT and CF.INSERTNX key [CAPACITY n] [NOCREATE] [[ENGINE] name] ITEMS item...
 insert_arguments parse_cf_insert(const command_call& call);
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -9,7 +9,7 @@
 #include "item_batches.hpp"
 #include "reply.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 struct insert_outcome {
@@ -112,4 +112,4 @@ int bf_insert(const command_call& call) {
   return api.wrong_arity(call.ctx);
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/numeric.hpp>
 #include <cstring>
 #include <new>
 
 #include "murmur2.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 // The rate of a link, divided by that of the link before.
@@ -165,4 +165,4 @@ std::vector<std::string> bloom_chain::debug_lines() const {
   return lines;
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

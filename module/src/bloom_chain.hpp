@@ -2,7 +2,7 @@
 
 #include "redisbloom_chain.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// BF.* as in RedisBloom, bit for bit: a chain of Bloom filters. A full link is followed by a
 /// larger one with half of its rate, so that the sum of the rates stays below the requested one. A
@@ -45,4 +45,4 @@ class bloom_chain final : public redisbloom_chain<chain_shape> {
   stop_reason grow(const growth_limit& limit) noexcept;
 };
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

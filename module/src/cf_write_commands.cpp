@@ -10,7 +10,7 @@
 #include "reply.hpp"
 #include "settings.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 enum class item_outcome : std::int8_t { refused = -1, present = 0, inserted = 1 };
@@ -124,4 +124,4 @@ int cf_compact(const command_call& call) {
   return api.reply_simple(call.ctx, "OK");
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

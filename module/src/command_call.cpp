@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 std::string_view bytes_of(const string* text) noexcept {
   std::size_t length = 0;
@@ -43,4 +43,4 @@ bool command_call::is_limited() const noexcept {
   return (api.context_flags(ctx) & (is_replicated | is_loading)) == 0;
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

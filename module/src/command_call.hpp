@@ -8,7 +8,7 @@
 #include "api.hpp"
 #include "filter_spec.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// A string's bytes, valid as long as the string.
 std::string_view bytes_of(const string* text) noexcept;
@@ -38,4 +38,4 @@ struct command_call {
   bool is_limited() const noexcept;
 };
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 key_docs key_range(std::uint64_t flags, int first, int last) {
@@ -67,4 +67,4 @@ bool create_commands(context* ctx) {
   return true;
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -4,7 +4,7 @@
 
 #include "handlers.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 using enum argument_type;
@@ -168,4 +168,4 @@ std::span<const command_family> command_families() noexcept {
   return families;
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

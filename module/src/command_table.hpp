@@ -4,7 +4,7 @@
 
 #include "command_call.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 struct command_entry {
   command_function run;
@@ -35,4 +35,4 @@ std::span<const command_family> command_families() noexcept;
 /// Registers all commands, their documentation and their categories. False if the server refuses.
 bool create_commands(context* ctx);
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -9,7 +9,7 @@
 #include "engines.hpp"
 #include "reply.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 [[noreturn]] void refuse(const failure& failure) {
@@ -123,4 +123,4 @@ opened_filter open_or_create(const command_call& call, filter_key& key, const fi
   return {create_filter(call, key, spec), true};
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

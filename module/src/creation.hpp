@@ -4,7 +4,7 @@
 
 #include "filter_key.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// Creates the filter of RESERVE and replies.
 int reserve(const command_call& call, const filter_spec& spec);
@@ -18,4 +18,4 @@ struct opened_filter {
 opened_filter open_or_create(const command_call& call, filter_key& key, const filter_spec& spec,
                              bool create);
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/numeric.hpp>
 
 #include "murmur2.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 constexpr std::byte free_slot{0};
@@ -274,4 +274,4 @@ std::vector<std::string> cuckoo_chain::debug_lines() const {
       shape_.max_iterations, shape_.expansion)};
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

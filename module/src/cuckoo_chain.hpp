@@ -2,7 +2,7 @@
 
 #include "redisbloom_chain.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// CF.* as in RedisBloom, bit for bit: cuckoo filters with one byte per slot (Fan, Andersen,
 /// Kaminsky and Mitzenmacher, "Cuckoo Filter: Practically Better Than Bloom", 2014), one after the
@@ -61,4 +61,4 @@ class cuckoo_chain final : public redisbloom_chain<cuckoo_shape> {
   void compact_from_newest(bool pass_full_ones) noexcept;
 };
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -9,7 +9,7 @@
 #include "reply.hpp"
 #include "settings.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 // Copying a native chunk takes less than a millisecond. RedisBloom's chunks have up to 16 MiB.
@@ -148,4 +148,4 @@ int loadchunk(const command_call& call) {
   return api.reply_simple(call.ctx, "OK");
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

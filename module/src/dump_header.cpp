@@ -1,11 +1,11 @@
 #include "dump_header.hpp"
 
 #include <array>
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 
 #include "packed_numbers.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 constexpr std::string_view signature = "BLMRYDMP";
@@ -187,4 +187,4 @@ std::vector<std::byte> make_dump_header(const dump_prefix& prefix,
   return std::move(output.bytes);
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -4,7 +4,7 @@
 
 #include "dump_pieces.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// The facts of a filter that its parts do not contain.
 struct dump_prefix {
@@ -28,4 +28,4 @@ wire_error read_dump_header(std::string_view header, dump_prefix& prefix,
 std::vector<std::byte> make_dump_header(const dump_prefix& prefix,
                                         std::span<const dump_section> sections);
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

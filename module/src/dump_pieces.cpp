@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 std::uint64_t size_of(const byte_pieces& pieces) noexcept {
   std::uint64_t size = 0;
@@ -28,4 +28,4 @@ std::string_view bytes_at(const byte_pieces& pieces, std::uint64_t offset, std::
   return as_chars(scratch);
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

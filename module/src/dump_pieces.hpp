@@ -9,7 +9,7 @@
 
 #include "filter_spec.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// Bytes in pieces, one after the other. They refer to the object that gave them.
 using byte_pieces = std::vector<std::span<const std::byte>>;
@@ -30,4 +30,4 @@ inline std::string_view as_chars(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -5,7 +5,7 @@
 #include "native_value.hpp"
 #include "window_value.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 template <class Filter>
@@ -60,4 +60,4 @@ std::unique_ptr<filter_value> open_filter(received_dump& dump) {
   return dump.prefix().spec.window != 0 ? open_window(dump) : open_native(dump);
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

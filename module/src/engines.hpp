@@ -2,13 +2,13 @@
 
 // The engine that a specification or a dump asks for.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <memory>
 
 #include "filter_value.hpp"
 #include "received_dump.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// Bytes of a new filter. Fails with invalid_argument if there is no such filter.
 result<std::uint64_t> planned_bytes(const filter_spec& spec);
@@ -21,4 +21,4 @@ result<std::unique_ptr<filter_value>> make_filter(const filter_spec& spec);
 /// checksum.
 std::unique_ptr<filter_value> open_filter(received_dump& dump);
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

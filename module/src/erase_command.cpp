@@ -4,7 +4,7 @@
 #include "handlers.hpp"
 #include "reply.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 int erase(const command_call& call) {
   filter_key key(call, open_read | open_write);
@@ -19,4 +19,4 @@ int erase(const command_call& call) {
   return api.reply_bool(call.ctx, erased);
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

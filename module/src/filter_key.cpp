@@ -2,7 +2,7 @@
 
 #include "filter_type.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 filter_key::filter_key(const command_call& call, int mode, std::size_t argument) noexcept
     : call_(call), key_(api.open_key(call.ctx, call.argv[argument], mode)) {}
@@ -46,4 +46,4 @@ void filter_key::announce(const char* event) noexcept {
   api.notify(call_.ctx, event_of_module, event, call_.key());
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

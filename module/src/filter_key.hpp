@@ -4,7 +4,7 @@
 
 #include "filter_object.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// An open key of the server, closed at the end of the scope.
 class filter_key {
@@ -32,4 +32,4 @@ class filter_key {
   key* key_;
 };
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

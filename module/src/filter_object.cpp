@@ -6,7 +6,7 @@
 
 #include "engines.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 // Threads of the server free objects, too.
@@ -75,4 +75,4 @@ std::uint64_t number_of_filters() noexcept {
   return object_count.load(std::memory_order_relaxed);
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

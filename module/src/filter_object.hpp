@@ -5,7 +5,7 @@
 #include "filter_value.hpp"
 #include "received_dump.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// The value of a key: a filter, or a dump that is still arriving.
 struct filter_object {
@@ -35,4 +35,4 @@ struct filter_object {
 /// Objects on this server.
 std::uint64_t number_of_filters() noexcept;
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

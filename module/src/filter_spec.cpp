@@ -7,7 +7,7 @@
 
 #include "settings.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 filter_spec default_bf_spec() noexcept {
   const settings& current = current_settings();
@@ -91,4 +91,4 @@ std::string reserved_differently(std::string_view property, std::string_view sou
                      destination);
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -3,14 +3,14 @@
 // The specification of a filter, and the rules that apply to it, whether it is from a command, a
 // setting or a dump.
 
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "refusal.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 enum class filter_family : std::uint8_t { bloom = 1, cuckoo = 2 };  ///< BF.* and CF.*
 
@@ -73,4 +73,4 @@ std::string merge_obstacle(const filter_spec& source, const filter_spec& destina
 std::string reserved_differently(std::string_view property, std::string_view source,
                                  std::string_view destination);
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 #include <memory>
 
 #include "dump_pieces.hpp"
@@ -10,7 +10,7 @@
 #include "loaded_bytes.hpp"
 #include "redisbloom_rdb.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 constexpr int stored_version = 1;
@@ -56,7 +56,7 @@ std::unique_ptr<filter_object> load_native(io* input, int) {
   });
   if (object == nullptr) {
     const bool is_newer = header_error != nullptr && std::string_view(header_error) == newer_data;
-    api.log_io_error(input, "warning", "bloomery: a stored filter %s",
+    api.log_io_error(input, "warning", "bloomset: a stored filter %s",
                      is_newer ? "has a newer version than this module reads; load the file with "
                                 "a newer module"
                               : "is damaged");
@@ -69,7 +69,7 @@ std::unique_ptr<filter_object> load_compatible(io* input, int version) {
   auto filter =
       Family == filter_family::bloom ? load_chain(input, version) : load_cuckoo(input, version);
   if (filter != nullptr) return std::make_unique<filter_object>(std::move(filter));
-  api.log_io_error(input, "warning", "bloomery: a filter stored as by RedisBloom is damaged");
+  api.log_io_error(input, "warning", "bloomset: a filter stored as by RedisBloom is damaged");
   return nullptr;
 }
 
@@ -77,12 +77,12 @@ template <std::unique_ptr<filter_object> (*Load)(io*, int), int MinVersion, int 
 void* rdb_load(io* input, int version) noexcept try {
   if (version >= MinVersion && version <= MaxVersion) return Load(input, version).release();
   api.log_io_error(input, "warning",
-                   "bloomery: a stored filter has version %d of its type, and this module reads "
+                   "bloomset: a stored filter has version %d of its type, and this module reads "
                    "versions up to %d; load the file with a newer module",
                    version, MaxVersion);
   return nullptr;
 } catch (const std::exception&) {
-  api.log_io_error(input, "warning", "bloomery: no memory for a stored filter");
+  api.log_io_error(input, "warning", "bloomset: no memory for a stored filter");
   return nullptr;
 }
 
@@ -205,9 +205,9 @@ struct type_row {
 };
 
 std::array types = {
-    type_row{filter_family::bloom, filter_engine::native, "bloomryBF", stored_version,
+    type_row{filter_family::bloom, filter_engine::native, "bloomsetB", stored_version,
              rdb_load<load_native<filter_family::bloom>, stored_version, stored_version>, rdb_save},
-    type_row{filter_family::cuckoo, filter_engine::native, "bloomryCF", stored_version,
+    type_row{filter_family::cuckoo, filter_engine::native, "bloomsetC", stored_version,
              rdb_load<load_native<filter_family::cuckoo>, stored_version, stored_version>,
              rdb_save},
     type_row{filter_family::bloom, filter_engine::compatible, "MBbloom--", redisbloom_version,
@@ -246,4 +246,4 @@ type* filter_type(filter_family family, filter_engine engine) noexcept {
   return std::ranges::find_if(types, is_row)->registered;
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -5,7 +5,7 @@
 #include "api.hpp"
 #include "filter_spec.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// Registers the types. False if the server refuses one.
 bool create_filter_types(context* ctx) noexcept;
@@ -13,4 +13,4 @@ bool create_filter_types(context* ctx) noexcept;
 /// A registered type. Dumps that are arriving have the type of native filters.
 type* filter_type(filter_family family, filter_engine engine) noexcept;
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -5,7 +5,7 @@
 
 #include "memory.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 void* filter_value::operator new(std::size_t size) {
   return allocate_filter_memory(size);
@@ -33,4 +33,4 @@ void free_later(std::unique_ptr<filter_value> filter) noexcept {
   }
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -2,7 +2,7 @@
 
 // The interface of an engine: a filter as the commands BF.* and CF.* see it.
 
-#include <bloomery/memory_source.hpp>
+#include <bloomset/memory_source.hpp>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -14,7 +14,7 @@
 #include "dump_pieces.hpp"
 #include "limits.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 using item_span = std::span<const std::string_view>;
 
@@ -109,4 +109,4 @@ class filter_value {
 /// milliseconds.
 void free_later(std::unique_ptr<filter_value> filter) noexcept;
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

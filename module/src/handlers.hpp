@@ -2,7 +2,7 @@
 
 #include "command_call.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// Answers a command. Throws, if at all, before it replies and before the filter changes.
 using handler = int(const command_call& call);
@@ -11,4 +11,4 @@ handler exists, mexists, stats, debug, erase, merge, scandump, loadchunk;  // BF
 handler bf_reserve, bf_add, bf_madd, bf_insert, bf_card, bf_count, bf_info;
 handler cf_reserve, cf_add, cf_addnx, cf_insert, cf_insertnx, cf_count, cf_compact, cf_info;
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -7,7 +7,7 @@
 
 #include "filter_value.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// An array of booleans, all false. std::vector<bool> has no span of them. Throws std::bad_alloc.
 class bool_list {
@@ -44,4 +44,4 @@ void find_missing(item_span items, std::span<bool> answers, Contains&& contains)
   }
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -6,7 +6,7 @@
 #include "memory.hpp"
 #include "settings.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 // Half of the range, so that sums of limits do not overflow.
@@ -128,4 +128,4 @@ void require_within_limits(const command_call& call, const filter_value& filter)
   if (bytes_of_filters() > max_total_bytes()) throw refusal(total_too_large);
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -6,7 +6,7 @@
 
 #include "command_call.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 class filter_value;
 
@@ -44,4 +44,4 @@ void require_room(const command_call& call, filter_engine engine, std::uint64_t 
 /// Throws refusal if a filter that has just been made exceeds the limits.
 void require_within_limits(const command_call& call, const filter_value& filter);
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

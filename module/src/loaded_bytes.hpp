@@ -4,7 +4,7 @@
 
 #include "api.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// A string of an RDB file, which the server allocates.
 class loaded_bytes {
@@ -25,4 +25,4 @@ class loaded_bytes {
   char* bytes_;
 };
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

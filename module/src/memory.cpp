@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bloomery/memory_source.hpp>
+#include <bloomset/memory_source.hpp>
 #include <cstring>
 #include <new>
 
 #include "api.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 std::atomic<std::uint64_t> total_bytes = 0;
@@ -69,4 +69,4 @@ std::int64_t memory_meter::allocated() const noexcept {
   return thread_bytes - start_;
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

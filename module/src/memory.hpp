@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// From this call on filters allocate through the server. Needs fetch_api().
 void use_server_memory() noexcept;
@@ -30,4 +30,4 @@ class memory_meter {
   std::int64_t start_;
 };
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

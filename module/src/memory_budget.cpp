@@ -1,11 +1,11 @@
 #include "memory_budget.hpp"
 
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/plan/numeric.hpp>
 
 #include "native_plan.hpp"
 #include "native_value.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 // Allowance for the rest of MEMORY USAGE: the objects, and the key's name unless it is long.
@@ -66,4 +66,4 @@ void fit_budget(const memory_budget& budget, filter_spec& spec) {
   (budget.replaces_rate ? find_rate : find_capacity)(budget.bytes, spec);
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

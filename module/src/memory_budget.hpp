@@ -4,7 +4,7 @@
 
 #include "filter_spec.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 struct memory_budget {
   std::uint64_t bytes = 0;     ///< 0 without MEMORY
@@ -15,4 +15,4 @@ struct memory_budget {
 /// Plans about a dozen filters, a few microseconds each. Throws refusal.
 void fit_budget(const memory_budget& budget, filter_spec& spec);
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

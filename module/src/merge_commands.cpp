@@ -10,7 +10,7 @@
 #include "handlers.hpp"
 #include "reply.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 struct source {
@@ -86,4 +86,4 @@ int merge(const command_call& call) {
   return api.reply_simple(call.ctx, "OK");
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

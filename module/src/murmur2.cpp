@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 /// At most sizeof(Word) bytes as the low bytes of a word.
@@ -51,4 +51,4 @@ std::uint32_t murmur_hash_2(std::string_view bytes, std::uint32_t seed) noexcept
       bytes, seed ^ static_cast<std::uint32_t>(bytes.size()));
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// MurmurHash64A: 64 bits.
 std::uint64_t murmur_hash_64a(std::string_view bytes, std::uint64_t seed) noexcept;
@@ -14,4 +14,4 @@ std::uint64_t murmur_hash_64a(std::string_view bytes, std::uint64_t seed) noexce
 /// MurmurHash2: 32 bits, for filters from before RedisBloom 2.2.
 std::uint32_t murmur_hash_2(std::string_view bytes, std::uint32_t seed) noexcept;
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -1,10 +1,10 @@
 #include "native_plan.hpp"
 
 #include <algorithm>
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/plan/numeric.hpp>
 #include <cmath>
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 // A growing filter for fewer items is an expandable from the start. Most filters that commands
@@ -78,4 +78,4 @@ native_plan plan_native(const filter_spec& spec) {
   return {counted_part(spec, spec.error_rate * blocked_share), back_part(spec, 1 - blocked_share)};
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -2,12 +2,12 @@
 
 // The choice of the library's filters for a native filter, and of their rates.
 
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 #include <optional>
 
 #include "filter_spec.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// The request for one filter of the library.
 struct planned_part {
@@ -26,4 +26,4 @@ native_plan plan_native(const filter_spec& spec);
 /// Lower rates use the classic Bloom filter instead of the blocked one.
 inline constexpr double min_blocked_rate = 1e-4;
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

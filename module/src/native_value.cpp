@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/file.hpp>
+#include <bloomset/file.hpp>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -12,7 +12,7 @@
 #include "memory.hpp"
 #include "native_plan.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 // Items between two checks of the filter's size.
@@ -432,4 +432,4 @@ std::unique_ptr<filter_value> open_native(const received_dump& dump) {
                                         dump.prefix().deleted, meter);
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

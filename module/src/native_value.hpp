@@ -7,13 +7,13 @@
 //     back    an expandable, made when the front is full and the filter may grow. A query thus asks
 //             at most two parts, however far the filter grows.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <memory>
 
 #include "filter_value.hpp"
 #include "received_dump.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// Bytes of a new filter. Fails with invalid_argument if there is no such filter.
 result<std::uint64_t> planned_native_bytes(const filter_spec& spec);
@@ -25,4 +25,4 @@ result<std::unique_ptr<filter_value>> make_native(const filter_spec& spec);
 /// memory runs out.
 std::unique_ptr<filter_value> open_native(const received_dump& dump);
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -7,13 +7,13 @@
 #include "memory.hpp"
 #include "settings.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 // Prefix of the settings; clients look for a module of this name.
 constexpr const char* module_name = "bf";
 constexpr int module_version =
-    BLOOMERY_VERSION_MAJOR * 10000 + BLOOMERY_VERSION_MINOR * 100 + BLOOMERY_VERSION_PATCH;
+    BLOOMSET_VERSION_MAJOR * 10000 + BLOOMSET_VERSION_MINOR * 100 + BLOOMSET_VERSION_PATCH;
 
 void report_info(info_context* ctx, int) {
   api.info_section(ctx, "filters");
@@ -25,7 +25,7 @@ void report_info(info_context* ctx, int) {
 
 bool load(context* ctx, string** argv, int argc) {
   if (api.is_module_name_busy(module_name) != 0) {
-    api.log(ctx, "warning", "bloomery: a module of the name '%s' is loaded already", module_name);
+    api.log(ctx, "warning", "bloomset: a module of the name '%s' is loaded already", module_name);
     return false;
   }
   api.set_module_attributes(ctx, module_name, module_version, api_version);
@@ -37,12 +37,12 @@ bool load(context* ctx, string** argv, int argc) {
 }
 
 }  // namespace
-}  // namespace bloomery::server
+}  // namespace bloomset::server
 
-extern "C" [[gnu::visibility("default")]] int RedisModule_OnLoad(bloomery::server::context* ctx,
-                                                                 bloomery::server::string** argv,
+extern "C" [[gnu::visibility("default")]] int RedisModule_OnLoad(bloomset::server::context* ctx,
+                                                                 bloomset::server::string** argv,
                                                                  int argc) noexcept {
-  namespace server = bloomery::server;
+  namespace server = bloomset::server;
   if (!server::fetch_api(ctx)) return server::err;
   try {
     return server::load(ctx, argv, argc) ? server::ok : server::err;

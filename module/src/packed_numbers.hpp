@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// Reads numbers. Precondition of each read: enough bytes are left.
 struct packed_reader {
@@ -32,4 +32,4 @@ struct packed_writer {
   std::vector<std::byte> bytes;
 };
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -7,7 +7,7 @@
 #include "item_batches.hpp"
 #include "reply.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 /// Fills `answers`, which are false, for the items of a filter. Other keys hold no items.
@@ -129,4 +129,4 @@ int debug(const command_call& call) {
   return ok;
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -1,12 +1,12 @@
 #include "received_dump.hpp"
 
 #include <algorithm>
-#include <bloomery/file.hpp>
+#include <bloomset/file.hpp>
 #include <cstring>
 #include <new>
 #include <ranges>
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 wire_error received_dump::begin(std::string_view header) {
   if (!is_native_header(header)) return begin_compatible(header);
@@ -179,4 +179,4 @@ byte_pieces received_dump::payload() const {
   return pieces;
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <bloomery/storage.hpp>
+#include <bloomset/storage.hpp>
 #include <variant>
 
 #include "dump_header.hpp"
 #include "redisbloom_shape.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// A dump that arrives piece by piece: by LOADCHUNK, from an RDB file, or from a filter that is
 /// copied. Input is not trusted.
@@ -85,4 +85,4 @@ struct received_dump::generation {
   received_dump dump;
 };
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

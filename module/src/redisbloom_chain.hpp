@@ -1,12 +1,12 @@
 #pragma once
 
-#include <bloomery/result.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/result.hpp>
+#include <bloomset/storage.hpp>
 
 #include "filter_value.hpp"
 #include "redisbloom_shape.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// The common part of RedisBloom's two structures: a shape, and the bits of each of its links or
 /// the slots of each of its sub-filters.
@@ -49,4 +49,4 @@ class redisbloom_chain : public filter_value {
   std::vector<owned_storage> parts_;
 };
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -6,7 +6,7 @@
 #include "dump_pieces.hpp"
 #include "loaded_bytes.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 // The first versions with a field.
@@ -173,4 +173,4 @@ void save(io* stream, const cuckoo_chain& filter) {
   }
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

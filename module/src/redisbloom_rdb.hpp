@@ -6,7 +6,7 @@
 #include "bloom_chain.hpp"
 #include "cuckoo_chain.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// The version of the types that is written.
 inline constexpr int redisbloom_version = 4;
@@ -20,4 +20,4 @@ std::unique_ptr<filter_value> load_cuckoo(io* stream, int version);
 void save(io* stream, const bloom_chain& filter);
 void save(io* stream, const cuckoo_chain& filter);
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/plan/numeric.hpp>
 #include <cmath>
 #include <utility>
 
 #include "packed_numbers.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 // ln 2 and its square with RedisBloom's digits. The last one may change the number of bits.
@@ -206,4 +206,4 @@ std::uint64_t reported_size(const cuckoo_shape& filter) noexcept {
   return 40 + std::uint64_t{16} * filter.filters + payload_bytes(filter);
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// More memory than machines have. Sums of a few such sizes do not overflow.
 inline constexpr std::uint64_t max_payload_bytes = std::uint64_t{1} << 47;
@@ -110,4 +110,4 @@ std::vector<std::byte> header_of(const cuckoo_shape& filter);
 std::uint64_t reported_size(const chain_shape& chain) noexcept;
 std::uint64_t reported_size(const cuckoo_shape& filter) noexcept;
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// The text of an error reply; null without an error.
 using wire_error = const char*;
@@ -26,4 +26,4 @@ inline constexpr wire_error bad_data = "ERR received bad data";
 inline constexpr wire_error newer_data =
     "ERR the dump has a newer version than this module reads; load it with a newer module";
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

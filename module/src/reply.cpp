@@ -1,6 +1,6 @@
 #include "reply.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 int reply_value(context* ctx, const info_field& field) noexcept {
@@ -41,4 +41,4 @@ int reply_chunk(context* ctx, std::uint64_t iterator, std::string_view bytes) no
   return api.reply_bytes(ctx, bytes.data(), bytes.size());
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -9,7 +9,7 @@
 #include "api.hpp"
 #include "refusal.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 int reply_number(context* ctx, std::uint64_t n) noexcept;
 /// An array of booleans, and of an error after them unless it is null.
@@ -28,4 +28,4 @@ int reply_field(context* ctx, const info_field& field) noexcept;
 /// An iterator and a chunk of a dump.
 int reply_chunk(context* ctx, std::uint64_t iterator, std::string_view bytes) noexcept;
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -10,7 +10,7 @@
 
 #include "arguments.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 settings active;
@@ -214,10 +214,10 @@ bool load_settings(context* ctx, string** argv, int argc) {
       set_argument(name, argv[i + 1]);
     }
   } catch (const refusal& error) {
-    api.log(ctx, "warning", "bloomery: loadmodule: %s", error.what());
+    api.log(ctx, "warning", "bloomset: loadmodule: %s", error.what());
     return false;
   }
   return true;
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -3,12 +3,12 @@
 // The operator's settings: `bf.NAME` for CONFIG and the configuration file, in servers that support
 // settings of modules, and `NAME VALUE` after loadmodule in every server.
 
-#include <bloomery/defaults.hpp>
+#include <bloomset/defaults.hpp>
 
 #include "api.hpp"
 #include "filter_spec.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 struct settings {
   /// Engine of filters that are created without ENGINE.
@@ -38,4 +38,4 @@ const settings& current_settings() noexcept;
 /// loadmodule. False, with a line in the log, if one is unknown or out of range.
 bool load_settings(context* ctx, string** argv, int argc);
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

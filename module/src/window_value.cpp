@@ -7,7 +7,7 @@
 #include "item_batches.hpp"
 #include "native_value.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 namespace {
 
 struct generation {
@@ -205,4 +205,4 @@ std::unique_ptr<filter_value> open_window(const received_dump& dump) {
   return window;
 }
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

@@ -6,13 +6,13 @@
 // least a window, and for at most a slice longer. At most generations + 1 exist at a time; the rate
 // is divided by that number.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <memory>
 
 #include "filter_value.hpp"
 #include "received_dump.hpp"
 
-namespace bloomery::server {
+namespace bloomset::server {
 
 /// Bytes of a filter that holds all its generations as reserved. Fails with invalid_argument if
 /// there is no such filter.
@@ -24,4 +24,4 @@ std::unique_ptr<filter_value> make_window(const filter_spec& spec);
 /// The filter in a complete dump. Null if it is damaged or memory runs out.
 std::unique_ptr<filter_value> open_window(const received_dump& dump);
 
-}  // namespace bloomery::server
+}  // namespace bloomset::server

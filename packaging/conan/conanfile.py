@@ -12,11 +12,9 @@ from conan.tools.gnu import PkgConfigDeps
 required_conan_version = ">=2.4"
 
 
-class Bloomery(ConanFile):
-    name = "bloomery"
+class Bloomset(ConanFile):
+    name = "bloomset"
     description = "Bloom filters and their kin: approximate sets with a known error rate"
-    homepage = "https://github.com/bloomery/bloomery"
-    url = "https://github.com/bloomery/bloomery"
     license = "MIT"
     topics = ("bloom-filter", "cuckoo-filter", "quotient-filter", "ribbon-filter", "approximate-membership")
     package_type = "library"
@@ -31,7 +29,7 @@ class Bloomery(ConanFile):
 
     def set_version(self):
         lists = load(self, os.path.join(self.root, "CMakeLists.txt"))
-        self.version = re.search(r"project\(bloomery VERSION ([0-9.]+)", lists)[1]
+        self.version = re.search(r"project\(bloomset VERSION ([0-9.]+)", lists)[1]
 
     def export_sources(self):
         for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*", "dialects/*", "keys/*"):
@@ -59,9 +57,9 @@ class Bloomery(ConanFile):
     def generate(self):
         toolchain = CMakeToolchain(self)
         for part in ("CLI", "C", "MODULE", "EXPLORER", "EXAMPLES"):
-            toolchain.cache_variables[f"BLOOMERY_{part}"] = False
-        toolchain.cache_variables["BLOOMERY_DIALECTS"] = bool(self.options.dialects)
-        toolchain.cache_variables["BLOOMERY_KEYS"] = bool(self.options.keys)
+            toolchain.cache_variables[f"BLOOMSET_{part}"] = False
+        toolchain.cache_variables["BLOOMSET_DIALECTS"] = bool(self.options.dialects)
+        toolchain.cache_variables["BLOOMSET_KEYS"] = bool(self.options.keys)
         # LevelDB of the machine is no requirement of the package.
         toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_leveldb"] = True
         toolchain.generate()
@@ -82,9 +80,9 @@ class Bloomery(ConanFile):
 
     def package_info(self):
         core = self.cpp_info.components["core"]
-        core.set_property("cmake_target_name", "bloomery::bloomery")
-        core.set_property("pkg_config_name", "bloomery")
-        core.libs = ["bloomery"]
+        core.set_property("cmake_target_name", "bloomset::bloomset")
+        core.set_property("pkg_config_name", "bloomset")
+        core.libs = ["bloomset"]
         core.requires = ["xxhash::xxhash"]
         if self.settings.os == "Linux":
             core.system_libs = ["pthread", "m"]
@@ -93,5 +91,5 @@ class Bloomery(ConanFile):
                                          "nlohmann_json::nlohmann_json"])):
             if self.options.get_safe(part):
                 component = self.cpp_info.components[part]
-                component.libs = [f"bloomery_{part}"]
+                component.libs = [f"bloomset_{part}"]
                 component.requires = ["core", *requires]

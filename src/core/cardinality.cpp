@@ -1,11 +1,11 @@
-#include <bloomery/detail/core/cardinality.hpp>
+#include <bloomset/detail/core/cardinality.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 // Ertl's sigma(x) = x + sum over k >= 1 of x^(2^k) 2^(k-1): the term of the registers that are
@@ -119,4 +119,4 @@ bool distinct_counter::merge(std::span<const std::byte> state) {
   return true;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -1,5 +1,5 @@
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/bloom_sets.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/bloom_sets.hpp>
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "core/format.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 void fold_blocks(std::span<const std::byte> from, std::span<std::byte> to, std::size_t block_bytes,
                  std::uint64_t factor) noexcept {
@@ -97,4 +97,4 @@ result<void> check_factor(std::uint64_t factor, std::uint64_t size, std::string_
                         size, units, factor);
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

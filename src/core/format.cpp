@@ -11,7 +11,7 @@
 #include <cstdlib>
 #endif
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 // Enough for a double of any size with a few decimals.
@@ -108,4 +108,4 @@ std::string join(std::span<const std::string_view> texts, std::string_view separ
   return out;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -2,7 +2,7 @@
 
 // Sentences from patterns, so that the core needs no library for them, and numbers from texts.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -14,7 +14,7 @@
 
 #pragma GCC visibility push(hidden)  // a shared build does not show it
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// A value to be put into a pattern. It refers to text and does not copy it.
 using format_value = std::variant<std::string_view, std::uint64_t, std::int64_t, double>;
@@ -62,6 +62,6 @@ std::optional<double> real_number(std::string_view text);
 /// The texts with a separator between them.
 std::string join(std::span<const std::string_view> texts, std::string_view separator);
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
 #pragma GCC visibility pop

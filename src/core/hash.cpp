@@ -1,5 +1,5 @@
 #include <array>
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 #include <charconv>
 #include <cmath>
 
@@ -7,7 +7,7 @@
 #include "core/system.hpp"
 #include "cpu/dispatch.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 #include "core/siphash/rounds.inl"
@@ -84,13 +84,13 @@ hash32_pair fnv_murmur_hasher::operator()(std::span<const std::byte> bytes) cons
 }
 
 hash_seed::hash_seed(const hash_key& key) noexcept
-    : value_(siphash(key, bytes_of("bloomery hash key")).value), key_(key), is_keyed_(true) {}
+    : value_(siphash(key, bytes_of("bloomset hash key")).value), key_(key), is_keyed_(true) {}
 
 hash_seed hash_seed::half(unsigned number) const noexcept {
   if (number == 0) return *this;
   if (!is_keyed_) return {value_ ^ 0x9e3779b97f4a7c15};
-  return hash_key{{siphash(key_, bytes_of("bloomery second key 0")).value,
-                   siphash(key_, bytes_of("bloomery second key 1")).value}};
+  return hash_key{{siphash(key_, bytes_of("bloomset second key 0")).value,
+                   siphash(key_, bytes_of("bloomset second key 1")).value}};
 }
 
 std::string_view name_of(hash_id hash) noexcept {
@@ -137,4 +137,4 @@ result<hash_key> new_hash_key() {
   return key;
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -1,4 +1,4 @@
-#include <bloomery/detail/core/hash_shards.hpp>
+#include <bloomset/detail/core/hash_shards.hpp>
 
 #include <algorithm>
 #include <array>
@@ -6,11 +6,11 @@
 #include <cmath>
 #include <vector>
 
-#include <bloomery/detail/core/cardinality.hpp>
-#include <bloomery/detail/core/threads.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/detail/core/cardinality.hpp>
+#include <bloomset/detail/core/threads.hpp>
+#include <bloomset/storage.hpp>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 constexpr std::uint64_t min_group_hashes = std::uint64_t{1} << 23;  // 64 MiB
@@ -180,4 +180,4 @@ result<void> for_each_shard(
   return {};
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

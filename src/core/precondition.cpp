@@ -1,13 +1,13 @@
-#include <bloomery/detail/core/precondition.hpp>
+#include <bloomset/detail/core/precondition.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 void stop(const failure& why) {
   if (why.code == errc::out_of_memory) throw std::bad_alloc();
-  (void)std::fprintf(stderr, "bloomery: %s\n", why.message.c_str());
+  (void)std::fprintf(stderr, "bloomset: %s\n", why.message.c_str());
   std::abort();
 }
 
@@ -22,4 +22,4 @@ bool has_memory_for(void (*work)(void* context), void* context) try {
   return false;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -1,12 +1,12 @@
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/probe.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/probe.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <string>
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 using md5_state = std::array<std::uint32_t, 4>;
@@ -83,4 +83,4 @@ std::uint64_t md5_hashing::word(key_ref key, unsigned i) noexcept {
   return __builtin_bswap64(digest);
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

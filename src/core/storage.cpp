@@ -1,4 +1,4 @@
-#include <bloomery/storage.hpp>
+#include <bloomset/storage.hpp>
 
 #include <atomic>
 #include <cstdlib>
@@ -6,15 +6,15 @@
 #include <limits>
 #include <new>
 
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/precondition.hpp>
-#include <bloomery/detail/core/source_memory.hpp>
-#include <bloomery/memory_source.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/precondition.hpp>
+#include <bloomset/detail/core/source_memory.hpp>
+#include <bloomset/memory_source.hpp>
 
 #include "core/format.hpp"
 #include "core/system.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 // From this size on memory comes from the kernel, which zeroes pages on first access. A filter for
@@ -172,4 +172,4 @@ detail::shared_owner::~shared_owner() {
   if (std::atomic_ref(held_->handles).fetch_sub(1, std::memory_order_acq_rel) == 1) delete held_;
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

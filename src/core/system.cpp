@@ -5,13 +5,13 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include <bloomery/detail/core/bits.hpp>
+#include <bloomset/detail/core/bits.hpp>
 #include <cstdint>
 #include <limits>
 
-// -DBLOOMERY_PORTABLE compiles the portable part on Linux too, for the tests.
-#if defined(__linux__) && !defined(BLOOMERY_PORTABLE)
-#define BLOOMERY_LINUX
+// -DBLOOMSET_PORTABLE compiles the portable part on Linux too, for the tests.
+#if defined(__linux__) && !defined(BLOOMSET_PORTABLE)
+#define BLOOMSET_LINUX
 #include <sys/sysinfo.h>
 
 #include <array>
@@ -20,7 +20,7 @@
 #include <cerrno>
 #endif
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{1} << 21;
@@ -43,7 +43,7 @@ std::byte* map_pages(std::size_t size, [[maybe_unused]] paging how) noexcept {
   const std::size_t before = round_up(at, huge_page) - at;
   if (before != 0) ::munmap(begin, before);
   ::munmap(begin + before + pages, huge_page - before);
-#if defined(BLOOMERY_LINUX)
+#if defined(BLOOMSET_LINUX)
   if (how == paging::huge) ::madvise(begin + before, pages, MADV_HUGEPAGE);
 #endif
   return begin + before;
@@ -67,7 +67,7 @@ bool sync_to_disk(int file) noexcept {
   return ::fsync(file) == 0;
 }
 
-#if defined(BLOOMERY_LINUX)
+#if defined(BLOOMSET_LINUX)
 
 namespace {
 
@@ -113,4 +113,4 @@ bool link_nameless(int, const char*) noexcept {
 
 #endif
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

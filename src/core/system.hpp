@@ -3,13 +3,13 @@
 // The calls that differ between operating systems. system.cpp is the only file that knows Linux;
 // its portable part needs only POSIX.
 
-#include <bloomery/storage.hpp>
+#include <bloomset/storage.hpp>
 #include <cstddef>
 #include <cstdint>
 
 #pragma GCC visibility push(hidden)  // a shared build does not show it
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// At least `size` zero bytes that begin at a multiple of 64 or more, or null. Precondition: size
 /// is not 0.
@@ -35,6 +35,6 @@ std::uint64_t random_bits() noexcept;
 /// Puts a file's contents, or a folder's names, on the disk. Fails with errno.
 bool sync_to_disk(int file) noexcept;
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
 #pragma GCC visibility pop

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #endif
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 #if defined(__x86_64__)
@@ -54,13 +54,13 @@ struct usable {
 
 instruction_set first_choice() noexcept {
   const auto all = usable_instruction_sets();
-  const char* const wanted = std::getenv("BLOOMERY_KERNEL");  // NOLINT(concurrency-mt-unsafe)
+  const char* const wanted = std::getenv("BLOOMSET_KERNEL");  // NOLINT(concurrency-mt-unsafe)
   if (wanted == nullptr || *wanted == '\0') return all.back();
   for (const instruction_set set : all) {
     if (std::string_view(name_of(set)) == wanted) return set;
   }
   static_cast<void>(std::fprintf(stderr,
-                                 "bloomery: BLOOMERY_KERNEL=%s is none of this CPU's kernels "
+                                 "bloomset: BLOOMSET_KERNEL=%s is none of this CPU's kernels "
                                  "(scalar, avx2, avx512, neon as far as it has them); using %s\n",
                                  wanted, name_of(all.back())));
   return all.back();
@@ -102,4 +102,4 @@ void choose_instruction_set(instruction_set set) noexcept {
   instruction_set_choice.store(set, std::memory_order_relaxed);
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -9,14 +9,14 @@
 
 #pragma GCC visibility push(hidden)  // a shared build does not show it
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// From the plainest to the widest of each processor family. All kernels of a kind give the same
 /// bytes and answers.
 enum class instruction_set : std::uint8_t { scalar, avx2, avx512, neon };
 inline constexpr std::size_t instruction_sets = 4;
 
-/// The name that BLOOMERY_KERNEL uses.
+/// The name that BLOOMSET_KERNEL uses.
 const char* name_of(instruction_set set) noexcept;
 
 /// The sets that this CPU can run, the plainest first. `scalar` is always one of them.
@@ -32,7 +32,7 @@ instruction_set first_instruction_set() noexcept;
 extern const std::size_t second_level_cache;
 
 /// The chosen set: the last that this CPU can run, or the one that the environment variable
-/// BLOOMERY_KERNEL names at the first call. A name that is unknown, or that this CPU cannot run, is
+/// BLOOMSET_KERNEL names at the first call. A name that is unknown, or that this CPU cannot run, is
 /// reported on stderr and ignored.
 inline instruction_set chosen_instruction_set() noexcept {
   const instruction_set set = instruction_set_choice.load(std::memory_order_relaxed);
@@ -61,6 +61,6 @@ const Kernels& chosen_kernels() noexcept {
   return kernels_for<Kernels>(chosen_instruction_set());
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
 #pragma GCC visibility pop

@@ -10,17 +10,17 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/threads.hpp>
-#include <bloomery/hash.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/threads.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/storage.hpp>
 #include <cmath>
 #include <cstddef>
 #include <new>
 #include <span>
 #include <vector>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 // Four cache lines. With one line, a branch would be taken at random every eighth time, and would
 // cost more than the writes.
@@ -226,4 +226,4 @@ bool in_chunks(const hash_regions<RegionOf>& regions, unsigned threads,
   }
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

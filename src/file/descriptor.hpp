@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cerrno>
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@
 
 #include "core/format.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 class descriptor {
  public:
@@ -45,4 +45,4 @@ inline failure system_failure(const std::string& name, std::string_view what) {
       format_text("{}: cannot {}: {}", name, what, std::generic_category().message(error)), error});
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -1,4 +1,4 @@
-#include <bloomery/file.hpp>
+#include <bloomset/file.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -9,7 +9,7 @@
 
 #include "file/descriptor.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 using detail::descriptor;
@@ -84,4 +84,4 @@ result<file_lock> file_lock::acquire(const std::filesystem::path& path) {
   }
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

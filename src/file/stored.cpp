@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/record.hpp>
-#include <bloomery/file.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/record.hpp>
+#include <bloomset/file.hpp>
 #include <cstddef>
 #include <cstring>
 
 #include "core/format.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 using detail::block_bytes;
@@ -101,7 +101,7 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
   };
   if (!has_signature(file)) {
     return format_failure(errc::corrupt,
-                          "{}: this is not a Bloomery filter (its first 8 bytes are not the "
+                          "{}: this is not a Bloomset filter (its first 8 bytes are not the "
                           "signature); give a file that a filter was saved to",
                           name);
   }
@@ -114,7 +114,7 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
   if (raw.format_version != format_version) {
     return format_failure(
         errc::unsupported,
-        "{}: the file has format version {}, and version {} is known here; use a newer bloomery",
+        "{}: the file has format version {}, and version {} is known here; use a newer bloomset",
         name, raw.format_version, format_version);
   }
   const std::uint64_t rest = file.size() - header_bytes;
@@ -133,7 +133,7 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
   if ((raw.flags & ~known_required_flags) != 0) {
     return format_failure(
         errc::unsupported,
-        "{}: the file needs features (flags {:#x}) that are not known here; use a newer bloomery",
+        "{}: the file needs features (flags {:#x}) that are not known here; use a newer bloomset",
         name, raw.flags);
   }
   if ((raw.flags & ~parts_flag) != flags_of(raw.hash)) {
@@ -198,7 +198,7 @@ failure detail::lacks_parts(const key_parts& parts) {
   for (std::uint64_t part = 1; part <= parts.of; ++part) missing -= parts.contains(part);
   return format_failure(errc::incompatible,
                         "it lacks the keys of {} of {} parts; write the filter of all parts with "
-                        "'bloomery merge', and use that",
+                        "'bloomset merge', and use that",
                         missing, parts.of);
 }
 
@@ -267,4 +267,4 @@ std::vector<std::byte> serialize(const filter_image& image) {
   return bytes;
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -1,4 +1,4 @@
-#include <bloomery/file.hpp>
+#include <bloomset/file.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,7 +11,7 @@
 #include "core/system.hpp"
 #include "file/descriptor.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 namespace fs = std::filesystem;
@@ -139,7 +139,7 @@ class pending_file {
   /// a random one.
   result<void> take_passing_name() {
     const fs::path shared =
-        folder_ / detail::format_text(".{}.bloomery.tmp", target_.filename().string());
+        folder_ / detail::format_text(".{}.bloomset.tmp", target_.filename().string());
     (void)::flock(file_.get(), LOCK_EX);
     fs::path name = shared;
     for (bool first = true; !link_to(name); first = false) {
@@ -222,4 +222,4 @@ result<void> write_file(byte_pieces pieces, const fs::path& path, if_exists poli
   return pending.publish(policy);
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -1,10 +1,10 @@
 #include "plan/block_rates.hpp"
 
 #include <algorithm>
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/plan/numeric.hpp>
 #include <cmath>
 
-namespace bloomery::formulas {
+namespace bloomset::formulas {
 namespace {
 
 // With more keys all bits of a block are set: one of 512 bits is clear with a chance below 10^-50
@@ -81,4 +81,4 @@ double block_rates<Block>::mean(double n, std::uint64_t blocks) {
 template class block_rates<split_block>;
 template class block_rates<free_block>;
 
-}  // namespace bloomery::formulas
+}  // namespace bloomset::formulas

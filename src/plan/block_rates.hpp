@@ -10,7 +10,7 @@
 
 #pragma GCC visibility push(hidden)  // a shared build does not show it
 
-namespace bloomery::formulas {
+namespace bloomset::formulas {
 
 // Twice the functions of a block, for the second moment of its rate.
 inline constexpr unsigned max_given_places = 48;
@@ -99,6 +99,6 @@ class block_rates {
   std::vector<double> rates_;
 };
 
-}  // namespace bloomery::formulas
+}  // namespace bloomset::formulas
 
 #pragma GCC visibility pop

@@ -1,12 +1,12 @@
 #include "plan/checks.hpp"
 
 #include <algorithm>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include "core/format.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 result<void> check_request(std::uint64_t capacity, std::uint64_t max_capacity, double fpr,
                            std::uint64_t bits, double confidence) {
@@ -96,7 +96,7 @@ result<void> check_version(const filter_header& header, std::string_view filter)
   if (header.kind_version == 1) return {};
   return format_failure(
       errc::unsupported,
-      "this {} has layout version {}, and version 1 is known here; use a newer bloomery", filter,
+      "this {} has layout version {}, and version 1 is known here; use a newer bloomset", filter,
       header.kind_version);
 }
 
@@ -105,4 +105,4 @@ failure out_of_range(std::string_view filter) {
                         filter);
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -2,10 +2,10 @@
 
 // Checks and refusals that all planners have in common.
 
-#include <bloomery/detail/core/record.hpp>
-#include <bloomery/image.hpp>
-#include <bloomery/plan/limits.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/detail/core/record.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/plan/limits.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -18,7 +18,7 @@
 
 #pragma GCC visibility push(hidden)  // a shared build does not show it
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// A failure with errc::invalid_argument.
 template <class... Values>
@@ -117,6 +117,6 @@ result<Params> decode_block(const filter_header& header, std::span<const std::by
   return params;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
 #pragma GCC visibility pop

@@ -1,8 +1,8 @@
-#include <bloomery/plan/formulas.hpp>
+#include <bloomset/plan/formulas.hpp>
 
 #include <algorithm>
 #include <array>
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/plan/numeric.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -10,7 +10,7 @@
 #include "plan/block_rates.hpp"
 #include "plan/search.hpp"
 
-namespace bloomery::formulas {
+namespace bloomset::formulas {
 namespace {
 
 constexpr double ln2 = std::numbers::ln2;
@@ -266,4 +266,4 @@ double hash_collision_fpr(double n) {
   return n * 0x1p-64;
 }
 
-}  // namespace bloomery::formulas
+}  // namespace bloomset::formulas

@@ -1,5 +1,5 @@
 #include <array>
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/plan/numeric.hpp>
 #include <cfloat>
 #include <cmath>
 #include <limits>
@@ -13,7 +13,7 @@
 #endif
 static_assert(FLT_EVAL_METHOD == 0, "doubles have to be computed as doubles, not by the x87");
 
-namespace bloomery::numeric {
+namespace bloomset::numeric {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -148,4 +148,4 @@ double power(double x, unsigned k) noexcept {
   return product;
 }
 
-}  // namespace bloomery::numeric
+}  // namespace bloomset::numeric

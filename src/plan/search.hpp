@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// The smallest x in (low, high] for which `good` is true. Preconditions: `good` changes once, is
 /// false for low and true for high. It is not called for these two.
@@ -55,4 +55,4 @@ double first_good_real(double low, double high, int steps, Good&& good) {
   return high;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

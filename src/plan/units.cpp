@@ -1,4 +1,4 @@
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 #include "core/format.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 constexpr double count_limit = 0x1p63;
@@ -155,4 +155,4 @@ std::string format_rate(double rate) {
   return detail::format_fixed(percent, decimals) + "%";
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -1,8 +1,8 @@
-#include <bloomery/advise.hpp>
+#include <bloomset/advise.hpp>
 
 #include <algorithm>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/units.hpp>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 #include "core/format.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 using words = std::vector<std::string_view>;
@@ -229,4 +229,4 @@ result<advice> advise(const plan_request& request, const needs& wanted,
   return found;
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

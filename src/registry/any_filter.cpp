@@ -1,15 +1,15 @@
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 
 #include <algorithm>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
 
 #include "core/format.hpp"
 
-namespace bloomery {
+namespace bloomset {
 
 double plan_report::fpr_95() const {
   constexpr double deviations = 1.6448536269514722;  // formulas::normal_quantile(0.95)
@@ -17,7 +17,7 @@ double plan_report::fpr_95() const {
 }
 
 void detail::stop_at_moved_from() noexcept {
-  (void)std::fputs("bloomery: a filter that was moved from may only be destroyed or assigned to\n",
+  (void)std::fputs("bloomset: a filter that was moved from may only be destroyed or assigned to\n",
                    stderr);
   std::abort();
 }
@@ -74,7 +74,7 @@ result<any_filter> open_any(const stored_filter& stored, access how, const std::
   if (kind == nullptr) {
     return detail::format_failure(
         errc::unsupported,
-        "{}: the file holds a filter of kind {}, which is not known here; use a newer bloomery",
+        "{}: the file holds a filter of kind {}, which is not known here; use a newer bloomset",
         name, static_cast<unsigned>(stored.header.kind));
   }
   auto opened = kind->open(stored, how);
@@ -92,4 +92,4 @@ result<filter_info> info_of(stored_filter stored, const std::string& name) {
   return info;
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

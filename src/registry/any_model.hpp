@@ -3,14 +3,14 @@
 // The step from a typed filter to any_filter: the one template that implements the interface for
 // every kind by testing which operations the type has.
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/detail/core/key_overloads.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/detail/core/key_overloads.hpp>
 #include <memory>
 #include <utility>
 
 #include "core/format.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// The abilities of a filter type.
 template <membership_filter F>
@@ -244,4 +244,4 @@ class typed_model final : public any_model {
   F filter_;
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

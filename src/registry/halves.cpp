@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/detail/core/record.hpp>
-#include <bloomery/plan/formulas.hpp>
+#include <bloomset/detail/core/record.hpp>
+#include <bloomset/plan/formulas.hpp>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -12,7 +12,7 @@
 #include "core/format.hpp"
 #include "registry/options.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace detail {
 namespace {
 
@@ -383,4 +383,4 @@ result<void> choose_hash(plan_request& request, std::string_view name) {
   return {};
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

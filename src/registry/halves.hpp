@@ -3,13 +3,13 @@
 // Filters with 128-bit hashes: two filters of one kind with 64-bit hashes, of which both must
 // answer yes (docs/decisions/128-bit-hashes.md).
 
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 #include <cstddef>
 #include <functional>
 
 #pragma GCC visibility push(hidden)  // a shared build does not show it
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// The sentence for a request of hash bits that the kind cannot have. It names the kinds that can
 /// have 128.
@@ -29,6 +29,6 @@ result<any_filter> open_halves(const stored_filter& stored, access how,
                                result<any_filter> (*open)(const stored_filter&, access),
                                std::size_t equal);
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
 #pragma GCC visibility pop

@@ -15,7 +15,7 @@
 //   equal_in_halves                 bytes at the begin of its parameters that both halves have
 //   alike
 
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 #include <concepts>
 #include <memory>
 #include <type_traits>
@@ -27,7 +27,7 @@
 #include "registry/options.hpp"
 #include "registry/rows.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// A kind whose filters are all of one type, except for their storage.
 template <class F>
@@ -168,4 +168,4 @@ class kind_row {
   }
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -7,7 +7,7 @@
 
 #include "core/format.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 template <class Number>
@@ -85,4 +85,4 @@ result<void> read_positive_option(const plan_request& request, std::string_view 
                         "the option {}=0 is not possible; leave it out to have it chosen", name);
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -2,14 +2,14 @@
 
 // Reading a kind's own options from a request, by name.
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/result.hpp>
 #include <span>
 #include <string_view>
 
 #pragma GCC visibility push(hidden)  // a shared build does not show it
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// Refuses an option that the kind does not have. The message names those that it has.
 result<void> check_options(const plan_request& request, std::string_view kind,
@@ -34,6 +34,6 @@ result<void> read_option(const plan_request& request, std::string_view name, dou
 result<void> read_positive_option(const plan_request& request, std::string_view name,
                                   unsigned& value);
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
 #pragma GCC visibility pop

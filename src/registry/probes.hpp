@@ -2,15 +2,15 @@
 
 // The named probe rules as types, for the kinds with k of m places per key.
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/probe.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/probe.hpp>
+#include <bloomset/result.hpp>
 #include <type_traits>
 
 #include "core/format.hpp"
 #include "registry/options.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 inline constexpr kind_option probe_option = {
     "probe", "double, salted, md5 or fnv-murmur (default double)",
@@ -64,9 +64,9 @@ struct one_type_per_probe {
     if (probe == md5_hashing::id) return use(type_identity<Filter<md5_hashing>>());
     if (probe == fnv_murmur_hashing::id) return use(type_identity<Filter<fnv_murmur_hashing>>());
     return format_failure(errc::unsupported,
-                          "the filter's probe rule {} is not known here; use a newer bloomery",
+                          "the filter's probe rule {} is not known here; use a newer bloomset",
                           static_cast<unsigned>(probe));
   }
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

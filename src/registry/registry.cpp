@@ -1,10 +1,10 @@
 #include <array>
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 
 #include "core/format.hpp"
 #include "registry/rows.hpp"
 
-namespace bloomery {
+namespace bloomset {
 
 std::span<const kind_info> kinds() noexcept {
   static const std::array rows = {
@@ -32,4 +32,4 @@ const kind_info* find_kind(filter_kind kind) noexcept {
   return nullptr;
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

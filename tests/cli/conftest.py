@@ -8,7 +8,7 @@ A test uses the fixture `run` and, if it makes files, pytest's own `tmp_path`:
         found = run("check", f, input=b"alice\n")
         assert (found.code, found.out) == (0, b"alice\n")
 
-The program is $BLOOMERY, or build/bloomery beside the sources. It runs in `tmp_path`, so that
+The program is $BLOOMSET, or build/bloomset beside the sources. It runs in `tmp_path`, so that
 relative names refer to that folder and messages are short.
 """
 
@@ -23,7 +23,7 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BLOOMERY = os.path.abspath(os.environ.get("BLOOMERY", ROOT / "build" / "bloomery"))
+BLOOMSET = os.path.abspath(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset"))
 
 
 @dataclasses.dataclass
@@ -47,7 +47,7 @@ class Finished:
         text = self.err.decode(errors="replace")
         assert self.code == 2, f"{self.args}: exit {self.code}, not 2; stderr: {text}"
         assert self.out == b"", f"{self.args}: printed {self.out[:200]!r}"
-        assert text.startswith("bloomery"), f"{self.args}: {text!r}"
+        assert text.startswith("bloomset"), f"{self.args}: {text!r}"
         assert text.endswith("\n") and text.count("\n") == 1, f"{self.args}: not one line: {text!r}"
         for sentence in sentences:
             assert sentence in text, f"{self.args}: {sentence!r} is not in {text!r}"
@@ -90,7 +90,7 @@ def run(tmp_path):
         if "stdin" not in more:
             more["input"] = input
         done = subprocess.run(
-            [BLOOMERY, *map(str, args)],
+            [BLOOMSET, *map(str, args)],
             env={**os.environ, **(env or {})},
             timeout=timeout,
             cwd=cwd,
@@ -103,13 +103,13 @@ def run(tmp_path):
 
 @pytest.fixture
 def info(run):
-    """info(file, ...) -> the object that `bloomery info --json` prints."""
+    """info(file, ...) -> the object that `bloomset info --json` prints."""
     return lambda *args: json.loads(run("info", "--json", *args).ok().out)
 
 
 @pytest.fixture
 def plan(run):
-    """plan("--capacity", 1000, ...) -> the object that `bloomery plan --json` prints."""
+    """plan("--capacity", 1000, ...) -> the object that `bloomset plan --json` prints."""
     return lambda *args: json.loads(run("plan", "--json", *args).ok().out)
 
 
@@ -121,9 +121,9 @@ def secret(run, tmp_path):
 
 
 @pytest.fixture
-def bloomery():
+def bloomset():
     """The program's path, for tests that need a pipe, a shell or a signal."""
-    return BLOOMERY
+    return BLOOMSET
 
 
 @pytest.fixture

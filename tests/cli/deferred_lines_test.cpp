@@ -13,8 +13,8 @@
 
 namespace {
 
-using bloomery::hash64;
-using namespace bloomery::cli;
+using bloomset::hash64;
+using namespace bloomset::cli;
 
 std::string printed(deferred_lines& lines) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::tmpfile(), std::fclose);

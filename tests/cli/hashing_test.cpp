@@ -12,16 +12,16 @@
 
 namespace {
 
-using bloomery::hash64;
-using bloomery::hash_seed;
-using bloomery::result;
-using namespace bloomery::cli;
+using bloomset::hash64;
+using bloomset::hash_seed;
+using bloomset::result;
+using namespace bloomset::cli;
 
 class hashing : public testing::Test {
  protected:
   void SetUp() override {
     // One folder per test, because tests run at the same time in separate programs.
-    folder_ = testing::TempDir() + "/bloomery_hashing_" +
+    folder_ = testing::TempDir() + "/bloomset_hashing_" +
               testing::UnitTest::GetInstance()->current_test_info()->name();
     std::filesystem::create_directories(folder_);
   }
@@ -42,7 +42,7 @@ class hashing : public testing::Test {
       EXPECT_TRUE(batch);
       if (batch->keys.empty()) return all;
       for (const auto key : batch->keys) {
-        all.push_back(bloomery::xxh3_hasher(seed)(bloomery::bytes_of(key)));
+        all.push_back(bloomset::xxh3_hasher(seed)(bloomset::bytes_of(key)));
       }
     }
   }
@@ -64,7 +64,7 @@ class hashing : public testing::Test {
           return {};
         },
         threads);
-    if (!done) return bloomery::fail(done.error());
+    if (!done) return bloomset::fail(done.error());
     EXPECT_EQ((*input)->keys(), all[0].size());
     EXPECT_EQ(all[1], one_by_one(options, 1000));
     return all[0];
@@ -132,7 +132,7 @@ TEST_F(hashing, a_use_that_fails_ends_it) {
       **input, seeds,
       [&](hash_lists) -> result<void> {
         ++calls;
-        return bloomery::fail(bloomery::errc::full, "no more");
+        return bloomset::fail(bloomset::errc::full, "no more");
       },
       3);
   ASSERT_FALSE(done);

@@ -16,7 +16,7 @@
 
 namespace {
 
-using namespace bloomery::cli;
+using namespace bloomset::cli;
 
 /// Bytes from memory, at most `piece` per read, like a pipe.
 class memory_source final : public byte_source {
@@ -24,7 +24,7 @@ class memory_source final : public byte_source {
   explicit memory_source(std::string bytes, std::size_t piece = SIZE_MAX)
       : bytes_(std::move(bytes)), piece_(piece) {}
 
-  bloomery::result<std::size_t> read(std::span<char> into) override {
+  bloomset::result<std::size_t> read(std::span<char> into) override {
     const std::size_t n = bytes_.copy(into.data(), std::min(piece_, into.size()), at_);
     at_ += n;
     return n;

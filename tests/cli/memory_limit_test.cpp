@@ -11,7 +11,7 @@
 namespace {
 
 namespace fs = std::filesystem;
-using bloomery::cli::free_memory;
+using bloomset::cli::free_memory;
 
 constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
 
@@ -35,7 +35,7 @@ class fake_root {
   std::optional<std::uint64_t> free() const { return free_memory(folder_); }
 
  private:
-  fs::path folder_ = testing::TempDir() + "/bloomery_memory_limit_test";
+  fs::path folder_ = testing::TempDir() + "/bloomset_memory_limit_test";
 };
 
 TEST(memory_limit, unknown_without_files) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace bloomery::cli {
+namespace bloomset::cli {
 namespace {
 
 constexpr std::int64_t snappy = 1;
@@ -96,4 +96,4 @@ TEST(page_codecs, random_bytes_are_refused_or_give_a_page_of_the_stated_size) {
 }
 
 }  // namespace
-}  // namespace bloomery::cli
+}  // namespace bloomset::cli

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/detail/core/cardinality.hpp>
+#include <bloomset/detail/core/cardinality.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -16,11 +16,11 @@
 
 namespace {
 
-using bloomery::hash64;
-using bloomery::xxh3_hasher;
-using bloomery::detail::cardinality_estimator;
-using bloomery::detail::distinct_counter;
-using namespace bloomery::cli;
+using bloomset::hash64;
+using bloomset::xxh3_hasher;
+using bloomset::detail::cardinality_estimator;
+using bloomset::detail::distinct_counter;
+using namespace bloomset::cli;
 
 /// Sets another $TMPDIR for its lifetime.
 class temporary_folder {
@@ -38,7 +38,7 @@ class temporary_folder {
 };
 
 hash64 hash_of(std::uint64_t i, std::uint64_t seed) {
-  return bloomery::with_hash(xxh3_hasher(seed), i, [](hash64 h) noexcept { return h; });
+  return bloomset::with_hash(xxh3_hasher(seed), i, [](hash64 h) noexcept { return h; });
 }
 
 // False alarms: a relative error of 6 standard errors has a chance of 2e-9 in each of the 36
@@ -110,7 +110,7 @@ TEST(cardinality, bytes_that_are_no_state_are_refused) {
 
 std::vector<hash64> hashes_of(const key_spool& spool) {
   std::vector<hash64> all;
-  const auto ok = spool.for_each([&](std::span<const hash64> some) -> bloomery::result<void> {
+  const auto ok = spool.for_each([&](std::span<const hash64> some) -> bloomset::result<void> {
     all.insert(all.end(), some.begin(), some.end());
     return {};
   });
@@ -192,15 +192,15 @@ TEST(spool, a_folder_that_is_missing_is_told_and_a_use_that_fails_ends_it) {
 
   key_spool two([](const std::string&) {});
   ASSERT_TRUE(two.add({&h, 1}));
-  const auto stopped = two.for_each([](std::span<const hash64>) -> bloomery::result<void> {
-    return bloomery::fail(bloomery::errc::full, "no more");
+  const auto stopped = two.for_each([](std::span<const hash64>) -> bloomset::result<void> {
+    return bloomset::fail(bloomset::errc::full, "no more");
   });
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().message, "no more");
 }
 
 TEST(spool, leaves_nothing_in_the_temporary_folder) {
-  const std::filesystem::path folder = testing::TempDir() + "/bloomery_spool_test";
+  const std::filesystem::path folder = testing::TempDir() + "/bloomset_spool_test";
   std::filesystem::create_directories(folder);
   {
     const temporary_folder used(folder);

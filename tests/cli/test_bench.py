@@ -1,4 +1,4 @@
-"""`bloomery bench`: its output except the times, which no test can predict, and its chart."""
+"""`bloomset bench`: its output except the times, which no test can predict, and its chart."""
 
 import json
 import math
@@ -8,7 +8,7 @@ import xml.etree.ElementTree as tree
 
 import pytest
 
-from conftest import BLOOMERY, all_of
+from conftest import BLOOMSET, all_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -18,7 +18,7 @@ def measured(tmp_path_factory):
     """(what it printed, its lines on a terminal, the picture), of one run with every kind."""
     folder = tmp_path_factory.mktemp("bench")
     ours, theirs = os.openpty()
-    done = subprocess.Popen([BLOOMERY, "bench", "--capacity", "200k", "--fpr", "1%", "--static", "--json",
+    done = subprocess.Popen([BLOOMSET, "bench", "--capacity", "200k", "--fpr", "1%", "--static", "--json",
                              "--plot", folder / "b.svg"], stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
     shown = all_of(ours)

@@ -94,7 +94,7 @@ def test_a_rule_that_needs_the_keys_asks_for_a_capacity_before_reading(run, tmp_
     assert os.listdir(tmp_path) == []
 
 
-def test_an_existing_file_is_refused_before_any_input_is_read(run, bloomery, tmp_path):
+def test_an_existing_file_is_refused_before_any_input_is_read(run, bloomset, tmp_path):
     target = tmp_path / "f.bloom"
     target.write_bytes(b"precious")
     # stdin stays open: if a byte were read first, this would wait for ever.
@@ -167,7 +167,7 @@ def test_a_filter_that_counts_is_planned_for_copies_too(run, info, lines, n, cop
 
 def test_past_its_capacity_a_warning_or_with_strict_an_error_and_no_file(run, tmp_path, lines):
     done = run("build", "-o", "f.bloom", "--capacity", "1000", input=lines(20_000)).ok()
-    assert b"bloomery build: warning: f.bloom: " in done.err
+    assert b"bloomset build: warning: f.bloom: " in done.err
     assert b"planned for 1,000" in done.err
     assert re.search(rb"its rate is (100|99\.\d+)% instead of 0\.927%", done.err)
     run("build", "-o", "g.bloom", "--capacity", "1000", "--strict", input=lines(20_000)).refused(

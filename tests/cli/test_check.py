@@ -51,17 +51,17 @@ def test_count_and_quiet(run, members):
     assert run("check", "-q", members, input=b"zoe\n").code == 1
 
 
-def test_quiet_stops_at_the_first_hit(run, members, bloomery, tmp_path):
+def test_quiet_stops_at_the_first_hit(run, members, bloomset, tmp_path):
     # The pipe is left open after the hit: whoever reads to the end waits for ever.
-    with subprocess.Popen([bloomery, "check", "-q", members], stdin=subprocess.PIPE,
+    with subprocess.Popen([bloomset, "check", "-q", members], stdin=subprocess.PIPE,
                           cwd=tmp_path) as check:
         check.stdin.write(b"zoe\nbob\n")
         check.stdin.flush()
         assert check.wait(timeout=20) == 0
 
 
-def test_lines_come_out_while_the_input_waits(run, members, bloomery, tmp_path):
-    with subprocess.Popen([bloomery, "check", members], stdin=subprocess.PIPE,
+def test_lines_come_out_while_the_input_waits(run, members, bloomset, tmp_path):
+    with subprocess.Popen([bloomset, "check", members], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, cwd=tmp_path) as check:
         for name in (b"bob\n", b"carol\n"):
             check.stdin.write(b"zoe\n" + name)
@@ -71,9 +71,9 @@ def test_lines_come_out_while_the_input_waits(run, members, bloomery, tmp_path):
         assert check.wait(timeout=20) == 0
 
 
-def test_a_filter_that_is_shortened_in_place_ends_the_check_with_a_sentence(run, bloomery, tmp_path):
+def test_a_filter_that_is_shortened_in_place_ends_the_check_with_a_sentence(run, bloomset, tmp_path):
     run("build", "-q", "-o", "m", "--memory", "1MB", input=MEMBERS).ok()
-    with subprocess.Popen([bloomery, "check", "m"], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    with subprocess.Popen([bloomset, "check", "m"], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as check:
         check.stdin.write(b"bob\n")
         check.stdin.flush()
@@ -82,7 +82,7 @@ def test_a_filter_that_is_shortened_in_place_ends_the_check_with_a_sentence(run,
         check.stdin.write(b"alice\n" + b"".join(b"%d\n" % i for i in range(1000)))
         _, err = check.communicate()
     assert check.returncode == 2
-    assert err.startswith(b"bloomery: a mapped file could not be read or written: another program shortened it")
+    assert err.startswith(b"bloomset: a mapped file could not be read or written: another program shortened it")
 
 
 def test_several_filters_name_themselves(run, members):
@@ -134,26 +134,26 @@ def test_large_output_in_order(run, lines):
     assert 340 < out.count(b"no") < 660
 
 
-def test_a_pipe_closed_early_is_quiet(run, bloomery, tmp_path, lines):
+def test_a_pipe_closed_early_is_quiet(run, bloomset, tmp_path, lines):
     (tmp_path / "big").write_bytes(lines(20_000))
     run("build", "-o", "f", "big").ok()
     for command in ("check f big", "check --json f big", "dedup --capacity 1M big"):
-        done = subprocess.run(f"{bloomery} {command} | head -1", shell=True, cwd=tmp_path,
+        done = subprocess.run(f"{bloomset} {command} | head -1", shell=True, cwd=tmp_path,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
         assert done.stdout.count(b"\n") == 1
         assert done.stderr == b""
         # Also where whoever starts it ignores the signal.
-        done = subprocess.run(["bash", "-c", f"trap '' PIPE; {bloomery} {command} | head -1"],
+        done = subprocess.run(["bash", "-c", f"trap '' PIPE; {bloomset} {command} | head -1"],
                               cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
         assert done.stderr == b""
 
 
-def test_a_progress_line_on_a_terminal_only_and_taken_away_again(run, bloomery, tmp_path, lines):
+def test_a_progress_line_on_a_terminal_only_and_taken_away_again(run, bloomset, tmp_path, lines):
     run("build", "-o", "f", input=lines(100)).ok()
 
     def on_a_terminal(*options):
         ours, theirs = os.openpty()
-        with subprocess.Popen([bloomery, "check", "-c", "f", *options], cwd=tmp_path,
+        with subprocess.Popen([bloomset, "check", "-c", "f", *options], cwd=tmp_path,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs) as check:
             for _ in range(80):  # the line is drawn after half a second
                 check.stdin.write(lines(100))

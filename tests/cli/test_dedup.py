@@ -44,7 +44,7 @@ def test_files_and_formats(dedup, tmp_path):
 def test_past_its_capacity_it_warns(run, lines):
     done = run("dedup", "--capacity", "1000", input=lines(50_000))
     assert done.code == 0
-    assert b"bloomery dedup: warning: " in done.err
+    assert b"bloomset dedup: warning: " in done.err
     assert b"planned for 1,000" in done.err
     within = run("dedup", "--capacity", "1000", input=lines(1000) * 3).ok()
     assert (within.out, within.err) == (lines(1000), b"")

@@ -1,4 +1,4 @@
-"""Filters of other programs on the command line. DCSO's own command reads Bloomery's filters, and
+"""Filters of other programs on the command line. DCSO's own command reads Bloomset's filters, and
 the reverse."""
 
 import gzip
@@ -96,7 +96,7 @@ def test_a_format_is_told_from_the_content_or_by_name(run, files):
     key = b"\0\0\0\5"
     found = run("check", "mc-1-big-Filter.db", input=key[:3] + b"\5\n").ok()
     assert found.out == key + b"\n"
-    run("check", "leveldb", input=b"hello\n").refused("not a Bloomery filter", "--format leveldb")
+    run("check", "leveldb", input=b"hello\n").refused("not a Bloomset filter", "--format leveldb")
     found = run("check", "--format", "leveldb", "leveldb", input=b"hello\nbye\n").ok()
     assert found.out == b"hello\n"
 
@@ -106,10 +106,10 @@ def test_a_format_is_told_from_the_content_or_by_name(run, files):
 def test_our_own_files_have_no_use_for_what_formats_need(run, tmp_path, lines, option):
     run("build", "-o", "own", input=lines(10)).ok()
     for verb in ("check", "info"):
-        run(verb, *option, "own", input=lines(10)).refused(f"own: this is a Bloomery filter, and "
+        run(verb, *option, "own", input=lines(10)).refused(f"own: this is a Bloomset filter, and "
                                                            f"{option[0]} is for filters of other")
     run("check", *option, "own", "--filter", "own", input=lines(10)).refused("leave it out")
-    run("merge", *option, "-o", "x", "own", "own").refused("own: this is a Bloomery filter")
+    run("merge", *option, "-o", "x", "own", "own").refused("own: this is a Bloomset filter")
     assert not (tmp_path / "x").exists()
 
 
@@ -403,7 +403,7 @@ def test_damage_within_gzip_is_named(run, tmp_path, lines):
     (tmp_path / "f.gz").write_bytes(gzip.compress(whole))
     run("info", "f.gz").refused("f.gz: its header's capacity (n) is 0")
     (tmp_path / "other.gz").write_bytes(gzip.compress(b"some text\n" * 20))
-    run("info", "other.gz").refused("not a Bloomery filter", "--format")
+    run("info", "other.gz").refused("not a Bloomset filter", "--format")
 
 
 def test_parquets_magic_tells_and_so_does_a_column(run, tmp_path):
@@ -412,7 +412,7 @@ def test_parquets_magic_tells_and_so_does_a_column(run, tmp_path):
     (tmp_path / "locked").write_bytes(b"PARE" + bytes(600) + b"PARE")
     run("info", "locked").refused("locked: the Parquet file's footer is encrypted")
     (tmp_path / "text").write_bytes(b"some text\n" * 20)
-    run("info", "text").refused("text: this is not a Bloomery filter")
+    run("info", "text").refused("text: this is not a Bloomset filter")
     run("check", "text", "--column", "s").refused("text: ", "Parquet")
 
 

@@ -12,11 +12,11 @@ import subprocess
 
 import pytest
 
-from conftest import BLOOMERY
+from conftest import BLOOMSET
 
 HERE = pathlib.Path(__file__).parent
 PACKAGE = "@duckdb/node-api@1.5.6-r.1"
-FOLDER = pathlib.Path(os.environ.get("BLOOMERY_DUCKDB", pathlib.Path(BLOOMERY).parent / "duckdb"))
+FOLDER = pathlib.Path(os.environ.get("BLOOMSET_DUCKDB", pathlib.Path(BLOOMSET).parent / "duckdb"))
 
 
 def install():

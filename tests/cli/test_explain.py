@@ -1,4 +1,4 @@
-"""bloomery explain: the lecture's facts, the textbook families, and refused arguments."""
+"""bloomset explain: the lecture's facts, the textbook families, and refused arguments."""
 
 import os
 import pty
@@ -255,11 +255,11 @@ def in_a_terminal(program, args, env):
     return out
 
 
-def test_colours_only_on_a_terminal_and_without_no_color(bloomery):
+def test_colours_only_on_a_terminal_and_without_no_color(bloomset):
     env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
     args = ["explain", *LECTURE, "--insert", "2", "--check", "7"]
-    coloured = in_a_terminal(bloomery, args, env)
-    plain = in_a_terminal(bloomery, args, {**env, "NO_COLOR": "1"})
+    coloured = in_a_terminal(bloomset, args, env)
+    plain = in_a_terminal(bloomset, args, {**env, "NO_COLOR": "1"})
     assert b"\x1b[" in coloured and b"\x1b" not in plain
     assert re.sub(rb"\x1b\[[0-9;]*m", b"", coloured) == plain
 

@@ -1,11 +1,11 @@
-"""`bloomery explore` finds the page and passes it to a browser."""
+"""`bloomset explore` finds the page and passes it to a browser."""
 
 import os
 import pathlib
 
 import pytest
 
-PAGE = pathlib.Path(os.environ.get("BLOOMERY", "build/bloomery")).resolve().parent / "explorer/index.html"
+PAGE = pathlib.Path(os.environ.get("BLOOMSET", "build/bloomset")).resolve().parent / "explorer/index.html"
 
 
 def browser(tmp_path, code=0):
@@ -39,12 +39,12 @@ def test_without_a_browser_it_says_where_the_page_is(run, tmp_path, page):
         "no browser could be started", "index.html")
 
 
-def test_a_program_without_its_page_says_so(run, tmp_path, bloomery):
+def test_a_program_without_its_page_says_so(run, tmp_path, bloomset):
     import shutil
     import subprocess
-    alone = tmp_path / "bin" / "bloomery"
+    alone = tmp_path / "bin" / "bloomset"
     alone.parent.mkdir()
-    shutil.copy(bloomery, alone)
+    shutil.copy(bloomset, alone)
     done = subprocess.run([alone, "explore"], capture_output=True, text=True)
     assert done.returncode == 2
     assert "not installed" in done.stderr and done.stderr.count("\n") == 1

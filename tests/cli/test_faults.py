@@ -31,12 +31,12 @@ def test_lines_of_any_length_and_those_after_them(run):
 
 
 # Row 3: two writers at once.
-def test_two_adders_at_once_lose_nothing(run, bloomery, tmp_path, lines):
+def test_two_adders_at_once_lose_nothing(run, bloomset, tmp_path, lines):
     build(run, "f", b"", "--capacity", "100k", "--fpr", "1e-6")
     n, pieces = 20_000, 10
     writers = []
     for who in ("left", "right"):
-        script = f"for i in {' '.join(map(str, range(pieces)))}; do {bloomery} add -q f {who}$i || exit 9; done"
+        script = f"for i in {' '.join(map(str, range(pieces)))}; do {bloomset} add -q f {who}$i || exit 9; done"
         for i in range(pieces):
             (tmp_path / f"{who}{i}").write_bytes(lines(n // pieces, who, start=i * n // pieces))
         writers.append(subprocess.Popen(["bash", "-c", script], cwd=tmp_path))
@@ -59,7 +59,7 @@ WRITERS = [("add", "f"), ("remove", "f"), ("build", "--force", "-o", "f", "--kin
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 @pytest.mark.parametrize("args", WRITERS, ids=" ".join)
-def test_who_changes_a_file_keeps_its_owner_or_says_so(run, bloomery, tmp_path, args):
+def test_who_changes_a_file_keeps_its_owner_or_says_so(run, bloomset, tmp_path, args):
     for name, how in (("f", ["--kind", "cuckoo"]), ("g", ["--kind", "cuckoo"]),
                       ("d", ["--format", "dcso"])):
         build(run, name, MEMBERS, *how, "--capacity", "100")
@@ -84,7 +84,7 @@ def test_who_changes_a_file_keeps_its_owner_or_says_so(run, bloomery, tmp_path, 
         os.setuid(12346)
 
     # Opened here, since the other may not be allowed into the folders above it.
-    with open(bloomery, "rb") as program:
+    with open(bloomset, "rb") as program:
         done = run(*args, input=b"bob\n", preexec_fn=another, pass_fds=[program.fileno()],
                    executable=f"/proc/self/fd/{program.fileno()}").ok()
     assert owners(changed) == (12346, 54321, 0o660)
@@ -131,7 +131,7 @@ def test_a_file_of_another_systems_form_is_told_once(run, tmp_path, args, text, 
     (tmp_path / "b").write_bytes(text)
     told = run(*args, "a", "b")
     assert told.code in (0, 1)
-    assert told.err.decode().count(f"bloomery {args[0]}: warning: {sentence}") == 1
+    assert told.err.decode().count(f"bloomset {args[0]}: warning: {sentence}") == 1
     assert told.err.count(b"--crlf") == 1
     (tmp_path / "new").unlink(missing_ok=True)
     quiet = run(*args, "--crlf", "a", "b")
@@ -182,7 +182,7 @@ def test_the_mark_is_of_no_key_where_it_is_said_to_be_none(run, tmp_path):
 
 
 # Row 9: one write a hit.
-def test_output_is_written_in_large_pieces(run, bloomery, tmp_path, lines):
+def test_output_is_written_in_large_pieces(run, bloomset, tmp_path, lines):
     text = lines(100_000)
     build(run, "f", text)
     (tmp_path / "in").write_bytes(text)
@@ -191,7 +191,7 @@ def test_output_is_written_in_large_pieces(run, bloomery, tmp_path, lines):
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
     theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-    with subprocess.Popen([bloomery, "check", "f", "in"], stdout=theirs, cwd=tmp_path) as check:
+    with subprocess.Popen([bloomset, "check", "f", "in"], stdout=theirs, cwd=tmp_path) as check:
         theirs.close()
         pieces = []
         while piece := ours.recv(1 << 20):
@@ -203,12 +203,12 @@ def test_output_is_written_in_large_pieces(run, bloomery, tmp_path, lines):
 
 
 # Row 10: a huge filter is mapped, not read. Only --verify finds damage elsewhere in it.
-def test_one_key_against_a_large_filter_reads_little_of_it(run, bloomery, tmp_path):
+def test_one_key_against_a_large_filter_reads_little_of_it(run, bloomset, tmp_path):
     build(run, "f", MEMBERS, "--memory", "80MB")
 
     def max_memory(*args):
         """The most memory it held, in KiB, pages of a mapped file among them, when it had answered."""
-        with subprocess.Popen([bloomery, *args], cwd=tmp_path, stdin=subprocess.PIPE,
+        with subprocess.Popen([bloomset, *args], cwd=tmp_path, stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE) as check:
             check.stdin.write(b"bob\n")
             check.stdin.flush()
@@ -258,12 +258,12 @@ def test_inputs_that_cannot_be_read(run, tmp_path, verb):
     assert not (tmp_path / "new").exists()
 
 
-def test_an_input_that_may_not_be_read(bloomery, tmp_path):
+def test_an_input_that_may_not_be_read(bloomset, tmp_path):
     (tmp_path / "secret").write_bytes(MEMBERS)
     os.chmod(tmp_path / "secret", 0)
     # The superuser may read everything, unless it lays that right down.
     as_anyone = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
-    done = subprocess.run([*as_anyone, bloomery, "build", "-o", "f", "secret"], cwd=tmp_path,
+    done = subprocess.run([*as_anyone, bloomset, "build", "-o", "f", "secret"], cwd=tmp_path,
                           capture_output=True, timeout=60)
     assert done.returncode == 2
     assert b"secret: cannot open: Permission denied" in done.stderr
@@ -323,7 +323,7 @@ def test_a_file_size_limit_leaves_the_old_filter_and_no_other(run, tmp_path, lin
 
 
 @pytest.mark.parametrize("verb", ["add", "build"])
-def test_a_power_cut_leaves_the_old_filter_or_the_new_one(run, bloomery, tmp_path, lines, verb):
+def test_a_power_cut_leaves_the_old_filter_or_the_new_one(run, bloomset, tmp_path, lines, verb):
     build(run, "f", lines(1000, "old"), "--capacity", "300k")
     (tmp_path / "in").write_bytes(lines(1000, "old") + lines(20_000, "new"))
     args = {"add": ["add", "-q", "f", "in"],
@@ -337,7 +337,7 @@ def test_a_power_cut_leaves_the_old_filter_or_the_new_one(run, bloomery, tmp_pat
     seen = set()
     for _ in range(40):
         (tmp_path / "f").write_bytes(old)
-        with subprocess.Popen([bloomery, *args], cwd=tmp_path) as victim:
+        with subprocess.Popen([bloomset, *args], cwd=tmp_path) as victim:
             time.sleep(chance.uniform(0, whole * 1.2))
             victim.kill()
         now = (tmp_path / "f").read_bytes()
@@ -352,7 +352,7 @@ def test_a_power_cut_leaves_the_old_filter_or_the_new_one(run, bloomery, tmp_pat
 
 def test_what_a_killed_writer_left_is_taken_away(run, tmp_path):
     build(run, "f", MEMBERS, "--capacity", "100")
-    (tmp_path / ".f.bloomery.tmp").write_bytes(b"half a filter")
+    (tmp_path / ".f.bloomset.tmp").write_bytes(b"half a filter")
     run("add", "f", input=b"dave\n").ok()
     assert os.listdir(tmp_path) == ["f"]
     assert run("check", "f", input=b"dave\n").ok()

@@ -1,4 +1,4 @@
-"""bloomery fold: smaller filters of the same keys."""
+"""bloomset fold: smaller filters of the same keys."""
 
 import itertools
 

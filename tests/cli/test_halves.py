@@ -15,7 +15,7 @@ def test_a_plan_of_half_a_billion_keys_at_one_in_a_trillion(plan, kind):
 def test_the_plan_says_so_and_its_line_builds_it(run, lines, tmp_path):
     shown = run("plan", "--kind", "bloom", "--capacity", "1000", "--bits", "60000", "--hash", "xxh3-2x64").ok().out.decode()
     assert "128: two halves" in shown and "--hash xxh3-2x64" in shown
-    line = next(line for line in shown.splitlines() if line.startswith("  bloomery build")).split()
+    line = next(line for line in shown.splitlines() if line.startswith("  bloomset build")).split()
     (tmp_path / "members.txt").write_bytes(lines(1000))
     run(*line[1:]).ok()
     assert b"xxh3-2x64, seed 0" in run("info", "members.bloom").ok().out

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import BLOOMERY
+from conftest import BLOOMSET
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -31,7 +31,7 @@ def verbs():
 
 @functools.cache
 def help_of(*words):
-    return subprocess.run([BLOOMERY, *words, "--help"], capture_output=True, check=True, text=True).stdout
+    return subprocess.run([BLOOMSET, *words, "--help"], capture_output=True, check=True, text=True).stdout
 
 
 def options_of(verb):
@@ -44,12 +44,12 @@ def test_alone_it_prints_help_and_has_done_nothing(run):
     """As a script sees it that forgot the verb, or whose variable for it was empty."""
     alone = run()
     assert (alone.code, alone.out) == (2, b"")
-    assert alone.err.startswith(b"Approximate sets") and b"\nUsage: bloomery VERB" in alone.err
+    assert alone.err.startswith(b"Approximate sets") and b"\nUsage: bloomset VERB" in alone.err
     assert run("--help").ok().out == run("-h").ok().out == run("help").ok().out == alone.err
 
 
 def test_the_version(run):
-    assert re.fullmatch(rb"bloomery \d+\.\d+\.\d+\n", run("--version").ok().out)
+    assert re.fullmatch(rb"bloomset \d+\.\d+\.\d+\n", run("--version").ok().out)
 
 
 def test_every_verb_has_help_with_sorted_options_and_examples_of_it(run, verbs):
@@ -57,10 +57,10 @@ def test_every_verb_has_help_with_sorted_options_and_examples_of_it(run, verbs):
     for verb in verbs:
         text = help_of(verb)
         assert run("help", verb).ok().out.decode() == text
-        assert f"\nUsage: bloomery {verb}" in text
+        assert f"\nUsage: bloomset {verb}" in text
         examples = text.split("\nExamples:\n")[1].split("\n\n")[0].splitlines()
         assert examples and all(line.startswith("  ") for line in examples)
-        assert any(f"bloomery {verb}" in line for line in examples), verb
+        assert any(f"bloomset {verb}" in line for line in examples), verb
         options = [o for o in options_of(verb) if o != "--help"]
         assert options == sorted(options), verb
         assert max(len(line) for line in text.splitlines()) <= 100, verb
@@ -74,15 +74,15 @@ def test_options_name_their_units():
 
 
 @pytest.mark.parametrize("args,sentence", [
-    (("plna",), "bloomery: there is no verb 'plna' (did you mean 'plan'?); see 'bloomery --help'"),
-    (("PLAN",), "bloomery: there is no verb 'PLAN'"),
+    (("plna",), "bloomset: there is no verb 'plna' (did you mean 'plan'?); see 'bloomset --help'"),
+    (("PLAN",), "bloomset: there is no verb 'PLAN'"),
     (("mrege", "-o", "x", "a", "b"), "there is no verb 'mrege' (did you mean 'merge'?)"),
-    (("zzzzzz",), "bloomery: there is no verb 'zzzzzz'; see"),
+    (("zzzzzz",), "bloomset: there is no verb 'zzzzzz'; see"),
     (("help", "plam"), "there is no verb 'plam' (did you mean 'plan'?)"),
-    (("plan", "--capcity", "5"), "no option '--capcity' (did you mean '--capacity'?); see 'bloomery plan"),
+    (("plan", "--capcity", "5"), "no option '--capcity' (did you mean '--capacity'?); see 'bloomset plan"),
     (("plan", "--capcity=5"), "no option '--capcity' (did you mean '--capacity'?)"),
     (("plan", "--memroy", "5"), "did you mean '--memory'?"),
-    (("plan", "--xyzzy"), "there is no option '--xyzzy'; see 'bloomery plan --help'"),
+    (("plan", "--xyzzy"), "there is no option '--xyzzy'; see 'bloomset plan --help'"),
     (("plan", "-Q"), "there is no option '-Q'"),
     (("--versoin",), "there is no option '--versoin' (did you mean '--version'?)"),
     (("plan", "extra"), "'extra' is one argument too many"),
@@ -130,18 +130,18 @@ def test_the_completions_know_every_verb_and_option(script, verbs, shell):
 
 
 @pytest.fixture(params=("bash", "fish"))
-def complete(request, script, bloomery, tmp_path):
+def complete(request, script, bloomset, tmp_path):
     """complete("plan --ki") -> what the shell offers at the end of that line."""
     path = script(request.param)
 
     def in_bash(line):
         # What readline passes: the words, of which = is one, and the place of the last.
-        words = [w for w in re.split(r"\s+|(=)", "bloomery " + line) if w is not None]
+        words = [w for w in re.split(r"\s+|(=)", "bloomset " + line) if w is not None]
         words = [w for i, w in enumerate(words) if w or i == len(words) - 1]
         commands = (f"source {shlex.quote(str(path))}; "
                     f"COMP_WORDS=({' '.join(map(shlex.quote, words))}); "
                     f"COMP_CWORD={len(words) - 1}; "
-                    "function=$(complete -p bloomery | sed 's/.*-F \\([^ ]*\\).*/\\1/'); "
+                    "function=$(complete -p bloomset | sed 's/.*-F \\([^ ]*\\).*/\\1/'); "
                     "$function; printf '%s\\n' \"${COMPREPLY[@]}\"")
         done = subprocess.run([tool("bash"), "--norc", "-c", commands], capture_output=True,
                               text=True, cwd=tmp_path, timeout=30)
@@ -149,7 +149,7 @@ def complete(request, script, bloomery, tmp_path):
         return [each for each in done.stdout.splitlines() if each]
 
     def in_fish(line):
-        commands = f"source {shlex.quote(str(path))}; complete -C {shlex.quote('bloomery ' + line)}"
+        commands = f"source {shlex.quote(str(path))}; complete -C {shlex.quote('bloomset ' + line)}"
         done = subprocess.run([tool("fish"), "--no-config", "-c", commands], capture_output=True,
                               text=True, cwd=tmp_path, timeout=30,
                               env={**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / ".d"),
@@ -206,16 +206,16 @@ def test_other_lists_are_completed(complete, verbs):
 def test_zsh_binds_its_completion_however_it_is_loaded(script, tmp_path):
     path = script("zsh")
     (tmp_path / "functions").mkdir()
-    shutil.copy(path, tmp_path / "functions" / "_bloomery")
+    shutil.copy(path, tmp_path / "functions" / "_bloomset")
     load = "autoload -Uz compinit && compinit -u -D"
-    for commands in (f"{load}; source {path}; print -r -- $_comps[bloomery]",
-                     f"fpath=({tmp_path}/functions $fpath); {load}; print -r -- $_comps[bloomery]"):
+    for commands in (f"{load}; source {path}; print -r -- $_comps[bloomset]",
+                     f"fpath=({tmp_path}/functions $fpath); {load}; print -r -- $_comps[bloomset]"):
         done = subprocess.run([tool("zsh"), "-f", "-c", commands], capture_output=True, text=True,
                               cwd=tmp_path, timeout=60)
-        assert (done.returncode, done.stdout, done.stderr) == (0, "_bloomery\n", "")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "_bloomset\n", "")
 
 
-def test_zsh_completes(script, bloomery, tmp_path):
+def test_zsh_completes(script, bloomset, tmp_path):
     """A real zsh on a terminal of its own: a line, a tab, and what is in the line then."""
     driver = r'''
 zmodload zsh/zpty
@@ -223,7 +223,7 @@ zpty shell zsh -f
 zpty -w shell "PS1=; unsetopt beep; autoload -Uz compinit; compinit -u -D; source $1"
 zpty -w shell 'show() { print -r -- "<<${BUFFER}>>"; BUFFER=; }; zle -N show; bindkey "^X" show; print ready'"''go"
 zpty -r -m shell seen "*readygo*"
-for line in "bloomery pl" "bloomery plan --kind bloo" "bloomery verify --he" "bloomery info mem"; do
+for line in "bloomset pl" "bloomset plan --kind bloo" "bloomset verify --he" "bloomset info mem"; do
   zpty -w -n shell "$line"$'\t'$'\x18'
   zpty -r -m shell seen "*<<*>>*"
   print -r -- ${${seen##*<<}%%>>*}
@@ -233,15 +233,15 @@ zpty -d shell
     (tmp_path / "members.txt").write_bytes(b"")
     done = subprocess.run([tool("zsh"), "-f", "-c", driver, "zsh", script("zsh")],
                           capture_output=True, text=True, cwd=tmp_path, timeout=60)
-    assert done.stdout.splitlines() == ["bloomery plan ", "bloomery plan --kind bloom ",
-                                        "bloomery verify --help ", "bloomery info members.txt "]
+    assert done.stdout.splitlines() == ["bloomset plan ", "bloomset plan --kind bloom ",
+                                        "bloomset verify --help ", "bloomset info members.txt "]
 
 
 # The man page ---------------------------------------------------------------------------------
 
 
 def test_the_man_page_is_clean_roff_and_has_every_verb_option_and_example(run, verbs, tmp_path):
-    page = tmp_path / "bloomery.1"
+    page = tmp_path / "bloomset.1"
     page.write_bytes(run("man").ok().out)
     done = subprocess.run([tool("groff"), "-man", "-ww", "-Tascii", "-P-c", "-P-b", "-P-u", "-rLL=200n", page],
                           capture_output=True, text=True)
@@ -260,10 +260,10 @@ def test_the_man_page_is_clean_roff_and_has_every_verb_option_and_example(run, v
         assert re.search(rf"^       {kind}\b", shown, re.M), kind
 
 
-def test_the_build_leaves_the_same_texts_beside_the_program(run, bloomery):
-    folder = os.path.dirname(bloomery)
-    for name, args in (("bloomery.1", ("man",)), ("completions/bloomery", ("completion", "bash")),
-                       ("completions/_bloomery", ("completion", "zsh")),
-                       ("completions/bloomery.fish", ("completion", "fish"))):
+def test_the_build_leaves_the_same_texts_beside_the_program(run, bloomset):
+    folder = os.path.dirname(bloomset)
+    for name, args in (("bloomset.1", ("man",)), ("completions/bloomset", ("completion", "bash")),
+                       ("completions/_bloomset", ("completion", "zsh")),
+                       ("completions/bloomset.fish", ("completion", "fish"))):
         with open(os.path.join(folder, name), "rb") as made:
             assert made.read() == run(*args).ok().out, name

@@ -9,7 +9,7 @@ import pathlib
 import pytest
 
 GOLDEN = sorted((pathlib.Path(__file__).resolve().parents[1] / "golden").glob("*.bloom"))
-KEY = {"BLOOMERY_KEY": bytes(range(16)).hex()}  # of the golden files that need one
+KEY = {"BLOOMSET_KEY": bytes(range(16)).hex()}  # of the golden files that need one
 VERBS = (("info",), ("check",))
 
 

@@ -48,7 +48,7 @@ def test_any_order_any_threads_any_kernel(built, kind, size):
     assert built(shuffled(keys, 1), *options, preexec_fn=one_cpu) == expected
     assert built(shuffled(keys, 2), *options, "--canonical") == expected
     for kernel in ("scalar", "avx2"):
-        assert built(shuffled(keys, 3), *options, env={"BLOOMERY_KERNEL": kernel}) == expected
+        assert built(shuffled(keys, 3), *options, env={"BLOOMSET_KERNEL": kernel}) == expected
     # Copies are part of what counting_bloom stores.
     repeated = built(shuffled(keys + keys[:1000] + keys[:10], 4), *options)
     assert (repeated == expected) == (kind != "counting_bloom")
@@ -63,7 +63,7 @@ def test_the_canonical_order(built, kind, size):
     expected = built(keys, *options, "--canonical")
     for seed in (1, 2):
         assert built(shuffled(keys, seed), *options, "--canonical", preexec_fn=one_cpu) == expected
-    assert built(shuffled(keys, 3), *options, "--canonical", env={"BLOOMERY_KERNEL": "scalar"}) == expected
+    assert built(shuffled(keys, 3), *options, "--canonical", env={"BLOOMSET_KERNEL": "scalar"}) == expected
     copies = keys + keys[:100] * 2
     assert (built(shuffled(copies, 4), *options, "--canonical") ==
             built(shuffled(copies, 5), *options, "--canonical"))

@@ -1,4 +1,4 @@
-"""bloomery info and verify: a file's format, state and integrity."""
+"""bloomset info and verify: a file's format, state and integrity."""
 
 import json
 
@@ -94,7 +94,7 @@ def test_a_bad_file_among_several_does_not_hide_the_others(run, filled):
     both = run("info", "--json", "missing.bloom", "members.bloom")
     assert both.code == 2
     assert json.loads(both.out)["file"] == "members.bloom"
-    assert both.err == b"bloomery info: missing.bloom: cannot open: No such file or directory\n"
+    assert both.err == b"bloomset info: missing.bloom: cannot open: No such file or directory\n"
     run("info", "missing.bloom").refused("missing.bloom: cannot open")
 
 
@@ -117,7 +117,7 @@ def test_verify_names_each_file_and_looks_at_all(run, filled, tmp_path):
     assert (seen.code, seen.out) == (2, b"members.bloom: ok\n")
     said = seen.err.decode().splitlines()
     assert [line.split(": ")[1] for line in said] == [n for n in names if n != "members.bloom"]
-    assert all(line.startswith("bloomery verify: ") for line in said)
+    assert all(line.startswith("bloomset verify: ") for line in said)
     assert "checksum" in said[0]
 
 

@@ -1,4 +1,4 @@
-"""Secret keys: `bloomery key`, --key-file, --hash and the variable BLOOMERY_KEY."""
+"""Secret keys: `bloomset key`, --key-file, --hash and the variable BLOOMSET_KEY."""
 
 import stat
 
@@ -24,7 +24,7 @@ def test_a_new_key_is_the_owners_alone_and_never_replaced(run, secret):
 def test_members_are_found_with_the_key_from_the_file_or_the_variable(run, keyed, lines):
     with_file = run("check", "-c", "--key-file", "members.key", "members.bloom", input=lines(1000)).ok()
     assert with_file.out == b"1000\n"
-    with_variable = run("check", "-c", "members.bloom", input=lines(1000), env={"BLOOMERY_KEY": keyed}).ok()
+    with_variable = run("check", "-c", "members.bloom", input=lines(1000), env={"BLOOMSET_KEY": keyed}).ok()
     assert with_variable.out == b"1000\n"
 
 
@@ -57,7 +57,7 @@ def test_an_empty_value_is_not_taken_for_a_missing_option(run, args, tmp_path):
 
 
 def test_the_key_is_shown_nowhere_but_its_identifier_is(run, keyed):
-    shown = run("info", "members.bloom", env={"BLOOMERY_KEY": keyed}).ok().out.decode()
+    shown = run("info", "members.bloom", env={"BLOOMSET_KEY": keyed}).ok().out.decode()
     assert "siphash, key with identifier" in shown
     assert keyed not in shown
     assert bytes.fromhex(keyed) not in (run("verify", "members.bloom").ok().out)

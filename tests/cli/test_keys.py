@@ -136,7 +136,7 @@ def test_check_passes_over_what_is_no_address_and_counts_it(run, build, tmp_path
         place = "stdin:2" if input else "senders:2"
         done = run("check", f, "--keys", "email", *names, **input)
         assert (done.code, done.out) == (0, b"Ann <ann@a.de>\n mailto:ann@A.DE\n")
-        assert done.err.decode() == f"bloomery check: 2 lines were skipped; the first is {place}: " \
+        assert done.err.decode() == f"bloomset check: 2 lines were skipped; the first is {place}: " \
                                     "'nobody' has no @\n"
         assert run("check", "-vc", f, "--keys", "email", *names, **input).out == b"%d\n" % lines
     assert run("check", f, "--keys", "email", input=b"nobody\n").code == 1
@@ -329,10 +329,10 @@ def test_a_name_that_cannot_be_opened_is_told_by_its_place_where_it_may_be_a_pas
 
 
 @pytest.fixture
-def left_at_exit(bloomery, tmp_path, monkeypatch):
+def left_at_exit(bloomset, tmp_path, monkeypatch):
     """Calls ask() with a library in the program that counts, when it ends, how often the bytes stand
     in its memory; returns that number."""
-    if b"__asan_init" in pathlib.Path(bloomery).read_bytes():
+    if b"__asan_init" in pathlib.Path(bloomset).read_bytes():
         pytest.skip("the address sanitizer must be loaded first")
     library = tmp_path / "memory_at_exit.so"
     source = pathlib.Path(__file__).with_name("memory_at_exit.c")
@@ -420,12 +420,12 @@ class Terminal:
 
 
 @pytest.fixture
-def asking(build, bloomery, tmp_path):
+def asking(build, bloomset, tmp_path):
     """asking() -> a terminal on which a password is asked for."""
     build("sha1", b"hunter2\n")
 
     def ask():
-        terminal = Terminal(bloomery, tmp_path, "check", "f.bloom", "--keys", "password")
+        terminal = Terminal(bloomset, tmp_path, "check", "f.bloom", "--keys", "password")
         terminal.read_until(b"Password: ")
         assert not terminal.echoes()
         return terminal

@@ -107,17 +107,17 @@ def test_a_full_disk_leaves_nothing(run, tmp_path, temporary, keys, most, option
                preexec_fn=full_disk(most))
     assert done.code == 2
     last = done.err.decode().splitlines()[-1]
-    assert last.startswith(f"bloomery build: {temporary}: cannot ") and "set TMPDIR" in last
+    assert last.startswith(f"bloomset build: {temporary}: cannot ") and "set TMPDIR" in last
     assert sorted(file.name for file in tmp_path.iterdir()) == ["keys", "temporary"]
     assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", [("build", "-o", "a"), ("check", "big")])
-def test_a_killed_program_leaves_nothing(run, bloomery, tmp_path, temporary, command):
+def test_a_killed_program_leaves_nothing(run, bloomset, tmp_path, temporary, command):
     if command[0] == "check":
         run("build", "-o", "big", "--memory", "20MB", input=b"x\n").ok()
     before = sorted(tmp_path.iterdir())
-    with subprocess.Popen([bloomery, *command, *LIMIT], cwd=tmp_path,
+    with subprocess.Popen([bloomset, *command, *LIMIT], cwd=tmp_path,
                           stdin=subprocess.PIPE, stderr=subprocess.PIPE,
                           env={**os.environ, "TMPDIR": str(temporary)}) as process:
         while True:  # until the notice that the temporary file is made
@@ -168,7 +168,7 @@ def parts(run, lines, tmp_path):
 
 
 def test_a_filter_that_lacks_parts_is_not_asked(run, parts):
-    why = "2: it lacks the keys of 4 of 5 parts; write the filter of all parts with 'bloomery merge'"
+    why = "2: it lacks the keys of 4 of 5 parts; write the filter of all parts with 'bloomset merge'"
     for verb in (["check"], ["check", "whole", "--filter"], ["add"], ["fold", "-o", "x"],
                  ["intersect", "-o", "x", "whole"], ["intersect", "-o", "x", "2"]):
         run(*verb, "2", input=b"x\n").refused(why)
@@ -185,7 +185,7 @@ def test_a_filter_that_lacks_parts_is_not_asked(run, parts):
 def test_merge_knows_the_parts(run, parts, lines):
     done = run("merge", "-o", "some", "4", "2", "1").ok()
     assert done.err.decode() == (
-        "bloomery merge: some lacks the keys of part 3, 5 of 5; only 'merge' takes it until all are in it\n")
+        "bloomset merge: some lacks the keys of part 3, 5 of 5; only 'merge' takes it until all are in it\n")
     run("check", "some", input=b"x\n").refused("some: it lacks the keys of 2 of 5 parts")
     assert run("merge", "-o", "all", "3", "some", "5").ok().err == b""
     assert (parts / "all").read_bytes() == (parts / "whole").read_bytes()
@@ -260,7 +260,7 @@ def test_dedup_on_a_full_disk_says_so(run, temporary, full):
     done = run(*DEDUP, input=full + b"more\n" * 30_000, env={"TMPDIR": str(temporary)}, preexec_fn=full_disk(100_000))
     assert done.code == 2
     last = done.err.decode().splitlines()[-1]
-    assert last.startswith(f"bloomery dedup: {temporary}: cannot write a temporary file: File too large")
+    assert last.startswith(f"bloomset dedup: {temporary}: cannot write a temporary file: File too large")
     assert full.startswith(done.out), "what was printed is right"
 
 

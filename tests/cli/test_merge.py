@@ -1,13 +1,13 @@
-"""bloomery merge and intersect."""
+"""bloomset merge and intersect."""
 
 import os
 import pathlib
 import resource
 
 import pytest
-from conftest import BLOOMERY
+from conftest import BLOOMSET
 
-PROGRAM = pathlib.Path(BLOOMERY).read_bytes()
+PROGRAM = pathlib.Path(BLOOMSET).read_bytes()
 #: A sanitizer needs more memory than the limit, and so does an emulator, which a script starts.
 LIMITED = PROGRAM.startswith(b"\x7fELF") and b"__asan_init" not in PROGRAM
 
@@ -126,9 +126,9 @@ def test_a_union_beyond_its_plan_is_warned_of(run, build, lines):
     build("a.bloom", lines(1000))
     build("b.bloom", lines(1000, start=1000))
     merged = run("merge", "-o", "ab.bloom", "a.bloom", "b.bloom").ok()
-    assert merged.err.startswith(b"bloomery merge: warning: ab.bloom is overfilled: its rate is ")
+    assert merged.err.startswith(b"bloomset merge: warning: ab.bloom is overfilled: its rate is ")
     merged = run("merge", "-o", "-", "a.bloom", "b.bloom").ok()
-    assert merged.err.startswith(b"bloomery merge: warning: stdout is overfilled: ")
+    assert merged.err.startswith(b"bloomset merge: warning: stdout is overfilled: ")
 
 
 def test_the_output_may_be_stdout(run, build, lines, tmp_path):

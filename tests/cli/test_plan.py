@@ -1,4 +1,4 @@
-"""bloomery plan: the literature's figures, requests with any sufficient two values, the advice, and
+"""bloomset plan: the literature's figures, requests with any sufficient two values, the advice, and
 the lines to copy."""
 
 import math
@@ -107,7 +107,7 @@ def test_a_rate_beside_keys_and_memory_is_an_upper_bound_and_said_to_be(run):
         text = run(*all_three, *kind).ok().out.decode()
         assert text.startswith(remark)
         # The lines to copy keep all three, and plan the same filter.
-        line = next(line for line in text.splitlines() if line.startswith("  bloomery build"))
+        line = next(line for line in text.splitlines() if line.startswith("  bloomset build"))
         assert "--capacity 1000000 --fpr 0.01 --bits 16000000" in line
     assert remark not in run("plan", "--capacity", "1M", "--fpr", "1%").ok().out.decode()
     run("plan", "--capacity", "1M", "--fpr", "1%", "--memory", "1MB", "--kind", "bloom").refused(
@@ -209,7 +209,7 @@ def test_the_shown_command_builds_the_planned_filter(run, plan, info, kinds, sta
     for kind in set(kinds) - set(static_kinds):
         for request in requests(kind):
             text = run("plan", "--kind", kind, *request).ok().out.decode()
-            line = re.search(r"^  bloomery (build .*)$", text, re.M).group(1)
+            line = re.search(r"^  bloomset (build .*)$", text, re.M).group(1)
             run(*shlex.split(line), "--force").ok()
             planned = plan("--kind", kind, *request)
             built = info("members.bloom")
@@ -227,7 +227,7 @@ def test_the_shown_command_builds_the_planned_filter_of_just_its_keys(run, plan,
         for request in requests(kind):
             planned = plan("--kind", kind, *request)
             text = run("plan", "--kind", kind, *request).ok().out.decode()
-            line = re.search(r"^  bloomery (build .*)$", text, re.M).group(1)
+            line = re.search(r"^  bloomset (build .*)$", text, re.M).group(1)
             (tmp_path / "members.txt").write_bytes(lines(planned["capacity"]))
             run(*shlex.split(line), "--force").ok()
             built = info("members.bloom")
@@ -249,7 +249,7 @@ def test_the_shown_cpp_lines_compile(run, kinds, tmp_path):
     for kind in kinds:
         for request in requests(kind):
             text = run("plan", "--kind", kind, *request).ok().out.decode()
-            lines.append(re.search(r"^  ((bloomery::|auto ).*;)$", text, re.M).group(1))
+            lines.append(re.search(r"^  ((bloomset::|auto ).*;)$", text, re.M).group(1))
     text = run("plan", "--kind", "bloom", "--capacity", 9, "--fpr", "1%", "--with", "probe=md5").ok().out
     lines.append(text.decode().splitlines()[-1].strip())
     assert '{"probe", "md5"}' in lines[-1]
@@ -257,9 +257,9 @@ def test_the_shown_cpp_lines_compile(run, kinds, tmp_path):
     lines.append(text.decode().splitlines()[-1].strip())
     assert '{"arity", "4"}' in lines[-1]
     source = tmp_path / "lines.cpp"
-    source.write_text("#include <bloomery/bloomery.hpp>\nint main() {\n"
+    source.write_text("#include <bloomset/bloomset.hpp>\nint main() {\n"
                       "  const std::vector<std::string> keys;\n"
-                      "  const std::vector<bloomery::hash64> hashes;\n"
+                      "  const std::vector<bloomset::hash64> hashes;\n"
                       + "\n".join(f"  {{ {line} (void)members.capacity(); }}" for line in lines)
                       + "\n}\n")
     done = subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",

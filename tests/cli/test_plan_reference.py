@@ -10,15 +10,15 @@ from mpmath import binomial, exp, log1p, mp, mpf
 
 mp.dps = 60
 
-BLOOMERY = environ["BLOOMERY"]
+BLOOMSET = environ["BLOOMSET"]
 KEYS = [1, 2, 10, 47, 377, 12_345, 314_159_265, 10**10]
 RATES = [0.25, 0.05, 0.01, 0.001, 3e-5, 1e-7]
 TOLERANCE = 1e-9
 
 
 def plan(kind: str, n: int, fpr: float, *more: str) -> dict | None:
-    """What `bloomery plan --json` says, or None where it refuses."""
-    command = [BLOOMERY, "plan", "--json", "--kind", kind, "--capacity", str(n), "--fpr", repr(fpr), *more]
+    """What `bloomset plan --json` says, or None where it refuses."""
+    command = [BLOOMSET, "plan", "--json", "--kind", kind, "--capacity", str(n), "--fpr", repr(fpr), *more]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return json.loads(done.stdout) if done.returncode == 0 else None
 

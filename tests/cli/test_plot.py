@@ -1,4 +1,4 @@
-"""`bloomery plan --plot`: a chart with labels, and the plan itself as a point."""
+"""`bloomset plan --plot`: a chart with labels, and the plan itself as a point."""
 
 import math
 import re

@@ -1,10 +1,10 @@
 #include <array>
-#include <bloomery/dialects/dialect.hpp>
+#include <bloomset/dialects/dialect.hpp>
 #include <cstdio>
 #include <string_view>
 
 int main() {
-  namespace dialects = bloomery::dialects;
+  namespace dialects = bloomset::dialects;
   auto seen = dialects::create(*dialects::find("dcso").value(), {.capacity = 1000, .fpr = 0.01});
   const std::array<std::string_view, 1> keys = {"alice@example.com"};
   if (!seen || !seen->insert(keys)) return 1;

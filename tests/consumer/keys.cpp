@@ -1,10 +1,10 @@
-#include <bloomery/bloomery.hpp>
-#include <bloomery/keys/reader.hpp>
+#include <bloomset/bloomset.hpp>
+#include <bloomset/keys/reader.hpp>
 #include <cstdio>
 
 int main() {
-  namespace keys = bloomery::keys;
-  bloomery::blocked_bloom seen({.capacity = 1'000, .fpr = 0.01});
+  namespace keys = bloomset::keys;
+  bloomset::blocked_bloom seen({.capacity = 1'000, .fpr = 0.01});
   const auto emails = keys::make_reader("email");
   keys::key_list list;
   if (!emails || !(*emails)->read("alice@EXAMPLE.com", list)) return 1;

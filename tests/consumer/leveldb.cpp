@@ -1,10 +1,10 @@
 #include <leveldb/slice.h>
 
-#include <bloomery/leveldb_filter_policy.hpp>
+#include <bloomset/leveldb_filter_policy.hpp>
 #include <cstdio>
 
 int main() {
-  const auto policy = bloomery::leveldb_filter_policy::make({.fpr = 0.001}).value();
+  const auto policy = bloomset::leveldb_filter_policy::make({.fpr = 0.001}).value();
   const leveldb::Slice alice = "alice@example.com";
   std::string filter;
   policy->CreateFilter(&alice, 1, &filter);

@@ -1,14 +1,14 @@
 // A program without exceptions and run-time type information. It makes,
 // changes, saves, opens and queries every kind.
 
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 namespace {
 
-namespace bl = bloomery;
+namespace bl = bloomset;
 
 const std::vector<std::string> members = {"alice@example.com", "carol@example.com"};
 int wrong = 0;

@@ -1,6 +1,6 @@
 """The page in a real Chromium, driven as a user drives it.
 
-The page is $BLOOMERY_EXPLORER, or the page in the build folder of the program $BLOOMERY. If it was
+The page is $BLOOMSET_EXPLORER, or the page in the build folder of the program $BLOOMSET. If it was
 not built, or if Chromium or its driver is not installed, these tests are skipped. After each test
 the browser's console must be empty.
 """
@@ -15,9 +15,9 @@ import urllib.parse
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BLOOMERY = os.path.abspath(os.environ.get("BLOOMERY", ROOT / "build" / "bloomery"))
-PAGE = pathlib.Path(os.environ.get("BLOOMERY_EXPLORER",
-                                   pathlib.Path(BLOOMERY).parent / "explorer" / "index.html"))
+BLOOMSET = os.path.abspath(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset"))
+PAGE = pathlib.Path(os.environ.get("BLOOMSET_EXPLORER",
+                                   pathlib.Path(BLOOMSET).parent / "explorer" / "index.html"))
 
 LECTURE = {"steps": "+2,+4,+9,?4,?7,?12"}
 
@@ -134,11 +134,11 @@ def page(browser):
 
 
 @pytest.fixture
-def bloomery(tmp_path):
-    """Runs the command line: bloomery("plan", "--json", ...) -> its output."""
+def bloomset(tmp_path):
+    """Runs the command line: bloomset("plan", "--json", ...) -> its output."""
 
     def start(*args, input=b""):
-        return subprocess.run([BLOOMERY, *map(str, args)], input=input, cwd=tmp_path, check=True,
+        return subprocess.run([BLOOMSET, *map(str, args)], input=input, cwd=tmp_path, check=True,
                               stdout=subprocess.PIPE, timeout=60).stdout
 
     start.json = lambda *args: json.loads(start(*args))

@@ -11,11 +11,11 @@ import pytest
     {"n": "", "fpr": "1/1000", "memory": "64MiB", "needs": "deletable"},
     {"n": "1M", "fpr": "", "memory": "10MB"},
 ])
-def test_plans_are_those_of_the_command_line(page, bloomery, asked):
+def test_plans_are_those_of_the_command_line(page, bloomset, asked):
     page.open(tab="plan", **asked)
     flags = {"n": "--capacity", "fpr": "--fpr", "memory": "--memory"}
     args = [part for name, flag in flags.items() if asked.get(name) for part in (flag, asked[name])]
-    said = bloomery.json("plan", "--json", *args, *(["--deletable"] if "needs" in asked else []))
+    said = bloomset.json("plan", "--json", *args, *(["--deletable"] if "needs" in asked else []))
     assert page.text("#plan-reason").startswith("Recommended: " + said["reason"])
     fit = [k for k in said["kinds"] if "refused" not in k]
     table = lambda column, name: page.attributes(f"#plan-table tbody {column}", name)
@@ -26,9 +26,9 @@ def test_plans_are_those_of_the_command_line(page, bloomery, asked):
     assert [float(r) for r in table(".rate", "data-rate")] == [k["planned_fpr"] for k in fit]
 
 
-def test_rates_are_written_as_the_command_line_writes_them(page, bloomery):
+def test_rates_are_written_as_the_command_line_writes_them(page, bloomset):
     page.open(tab="plan", n="1M", fpr="1%", needs="deletable")
-    table = bloomery("plan", "--capacity", "1M", "--fpr", "1%", "--deletable").decode()
+    table = bloomset("plan", "--capacity", "1M", "--fpr", "1%", "--deletable").decode()
     for row in page.all("#plan-table tbody tr"):
         kind, rate = row.get_attribute("data-kind"), row.find_element("css selector", "[data-rate]").text
         assert re.search(rf"^{kind} .* {re.escape(rate)} ", table, re.M), (kind, rate)
@@ -39,19 +39,19 @@ def test_rates_are_written_as_the_command_line_writes_them(page, bloomery):
 
 
 @pytest.mark.parametrize("fpr", ["1%", "0.1%"])
-def test_the_plan_names_the_librarys_default(page, bloomery, fpr):
+def test_the_plan_names_the_librarys_default(page, bloomset, fpr):
     page.open(tab="plan", n="1M", fpr=fpr)
     default = page.one("#plan-default").get_attribute("data-default")
-    assert f"(default {default})" in bloomery("build", "--help").decode()
+    assert f"(default {default})" in bloomset("build", "--help").decode()
     first = page.one("#plan-table tbody tr").get_attribute("data-kind")
     said = page.text("#plan-default")
     assert ("is also the default" in said) == (first == default)
     assert ("the default: Blocked Bloom" in said) == (first != default)
 
 
-def test_a_plans_lines_are_those_of_the_command_line(page, bloomery):
+def test_a_plans_lines_are_those_of_the_command_line(page, bloomset):
     page.open(tab="plan", n="1000", fpr="1%")
-    said = bloomery("plan", "--capacity", "1000", "--fpr", "1%").decode()
+    said = bloomset("plan", "--capacity", "1000", "--fpr", "1%").decode()
     lines = [e.text for e in page.all("#plan-detail code")]
     assert len(lines) >= 2
     for line in lines[:2]:
@@ -62,7 +62,7 @@ def test_a_plans_lines_are_those_of_the_command_line(page, bloomery):
     ({"n": "1M", "fpr": "0.1%"}, "CF.RESERVE members 1000000 ERROR 0.001"),
     ({"n": "1M", "fpr": "", "memory": "2MB"}, None),
 ])
-def test_the_copied_redis_line_has_the_plans_rate(page, bloomery, asked, line):
+def test_the_copied_redis_line_has_the_plans_rate(page, bloomset, asked, line):
     page.open(tab="plan", needs="deletable", **asked)
     page.one("tr[data-kind=cuckoo]").click()
     said = page.all("#plan-detail code")[-1].text
@@ -73,7 +73,7 @@ def test_the_copied_redis_line_has_the_plans_rate(page, bloomery, asked, line):
     planned = float(page.one("tr[data-kind=cuckoo] [data-rate]").get_attribute("data-rate"))
     size = int(page.one("tr[data-kind=cuckoo] [data-bytes]").get_attribute("data-bytes"))
     # The server plans by the library: by this line, no larger a filter of no higher a rate.
-    server = bloomery.json("plan", "--json", "--capacity", words[2], "--fpr", words[4], "--kind", "cuckoo")
+    server = bloomset.json("plan", "--json", "--capacity", words[2], "--fpr", words[4], "--kind", "cuckoo")
     assert server["planned_fpr"] <= planned * 1.0001
     assert server["bytes"] <= size
 

@@ -74,7 +74,7 @@ def test_play_goes_to_the_end_by_itself_and_stops(page):
     page.until(lambda: page.one("#player-play").get_attribute("aria-label") == "Play")
 
 
-def test_words_and_formulas_are_typed_by_the_user(page, bloomery):
+def test_words_and_formulas_are_typed_by_the_user(page, bloomset):
     from selenium.webdriver.common.keys import Keys
     page.open(steps="")
     page.type("#m", "20" + Keys.TAB)
@@ -85,16 +85,16 @@ def test_words_and_formulas_are_typed_by_the_user(page, bloomery):
     page.choose("#family", "md5")
     page.type("#k", "2" + Keys.TAB)
     last_frame(page)
-    said = bloomery("explain", "--family", "md5", "--bits", "20", "--hashes", "2", "--insert", "3,30").decode()
+    said = bloomset("explain", "--family", "md5", "--bits", "20", "--hashes", "2", "--insert", "3,30").decode()
     bits = [int(b) for b in said.split("bits set:")[1].split("\n")[0].split()]
     assert page.bits() == bits
 
 
 @pytest.mark.parametrize("family", ["double", "salted", "fnv-murmur"])
-def test_the_librarys_functions_are_those_of_the_command_line(page, bloomery, family):
+def test_the_librarys_functions_are_those_of_the_command_line(page, bloomset, family):
     page.open(family=family, m="97", k="5", steps="+hello,+w\u00f6rld")
     last_frame(page)
-    said = bloomery("explain", "--family", family, "--bits", "97", "--hashes", "5", "--insert", "hello,w\u00f6rld").decode()
+    said = bloomset("explain", "--family", family, "--bits", "97", "--hashes", "5", "--insert", "hello,w\u00f6rld").decode()
     tail = said.split("bits set:")[1].split("n =")[0]
     assert page.bits() == [int(b) for b in tail.split()]
 
@@ -208,11 +208,11 @@ def test_a_click_on_a_step_in_sight_leaves_the_list_as_it_is(page):
     assert page.run("return document.getElementById('steps').scrollTop") == before
 
 
-def test_a_cuckoo_filter_moves_others_to_make_room(page, bloomery):
+def test_a_cuckoo_filter_moves_others_to_make_room(page, bloomset):
     words = "ant,bee,cat,dog,eel,fox,gnu"
     page.open(kind="cuckoo", steps=",".join("+" + w for w in words.split(",")))
     last_frame(page)
-    said = bloomery("explain", "--cuckoo", "--buckets", "4", "--slots", "2", "--insert", words).decode()
+    said = bloomset("explain", "--cuckoo", "--buckets", "4", "--slots", "2", "--insert", words).decode()
     table = [line.split() for line in said.split("\n")]
     rows = [r for r in table if len(r) == 3 and r[0] in "0123"][-4:]
     expected = [cell.strip(".") for row in rows for cell in row[1:]]
@@ -333,14 +333,14 @@ def test_an_array_that_wraps_has_16_cells_in_a_row(page, width):
 
 
 @pytest.mark.parametrize("family", ["formulas", "md5", "fnv-murmur"])
-def test_functions_are_numbered_from_1_here_and_on_the_command_line(page, bloomery, family):
+def test_functions_are_numbered_from_1_here_and_on_the_command_line(page, bloomset, family):
     page.open(family=family, k="3", steps="+5", m="10")
     assert [e.text for e in page.all(".function text")] == ["h1", "h2", "h3"]
     told = [line.split("(")[0] for line in page.text(".workings").split("\n")]
     assert told == ["h1", "h2", "h3"]
     functions = ["--hash", "x%10", "--hash", "(x+1)%10", "--hash", "(x+2)%10"] if family == "formulas" \
         else ["--family", family, "--hashes", "3"]
-    said = bloomery("explain", "--bits", "10", *functions, "--insert", "5").decode()
+    said = bloomset("explain", "--bits", "10", *functions, "--insert", "5").decode()
     assert re.findall(r"^  (h\d+)\(5\)", said, re.M) == ["h1", "h2", "h3"]
 
 

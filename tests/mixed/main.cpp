@@ -7,7 +7,7 @@
 
 namespace {
 
-using namespace bloomery::test;
+using namespace bloomset::test;
 
 int wrong = 0;
 void expect(bool held, const char* what) {
@@ -26,9 +26,9 @@ int main() {
   this_cpu::insert(theirs, n, n);
   this_cpu::insert(ours, 0, n);
   every_cpu::insert(ours, n, n);
-  expect(bloomery::serialize(theirs.blocked.image()) == bloomery::serialize(ours.blocked.image()),
+  expect(bloomset::serialize(theirs.blocked.image()) == bloomset::serialize(ours.blocked.image()),
          "the blocked filters differ");
-  expect(bloomery::serialize(theirs.growing.image()) == bloomery::serialize(ours.growing.image()),
+  expect(bloomset::serialize(theirs.growing.image()) == bloomset::serialize(ours.growing.image()),
          "the expandable filters differ");
   expect(every_cpu::members(ours, 0, 2 * n) == 8 * n, "every_cpu denies members");
   expect(this_cpu::members(theirs, 0, 2 * n) == 8 * n, "this_cpu denies members");

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-namespace bloomery::test::BLOOMERY_SIDE_NAME {
+namespace bloomset::test::BLOOMSET_SIDE_NAME {
 namespace {
 
 // Long enough that XXH3 uses vectors.
@@ -54,4 +54,4 @@ int members(const filters& f, int first, int n) {
   return count_members(f.blocked, first, n) + count_members(f.growing, first, n);
 }
 
-}  // namespace bloomery::test::BLOOMERY_SIDE_NAME
+}  // namespace bloomset::test::BLOOMSET_SIDE_NAME

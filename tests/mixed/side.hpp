@@ -3,12 +3,12 @@
 // A translation unit that uses filters. The program has it twice: compiled for every CPU, and for
 // this machine's.
 
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cstddef>
 #include <span>
 #include <vector>
 
-namespace bloomery::test {
+namespace bloomset::test {
 
 struct filters {
   blocked_bloom blocked;
@@ -16,7 +16,7 @@ struct filters {
 };
 
 /// Everything in `side.cpp`, once in each of these namespaces.
-#define BLOOMERY_SIDE(name)                                             \
+#define BLOOMSET_SIDE(name)                                             \
   namespace name {                                                      \
   filters make();                                                       \
   /** Inserts the numbers and the texts of them from `first` on. */     \
@@ -24,7 +24,7 @@ struct filters {
   /** How many of them are members, asked one by one and as a batch. */ \
   int members(const filters& f, int first, int n);                      \
   }
-BLOOMERY_SIDE(every_cpu)
-BLOOMERY_SIDE(this_cpu)
+BLOOMSET_SIDE(every_cpu)
+BLOOMSET_SIDE(this_cpu)
 
-}  // namespace bloomery::test
+}  // namespace bloomset::test

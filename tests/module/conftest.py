@@ -5,9 +5,9 @@
         assert server.call("BF.EXISTS", "f", "alice") == 1
 
 `server` is one server for all tests of a file, emptied before each; `start` starts others, which
-are stopped after the test. The module is $BLOOMERY_MODULE, or build/bloomery.so beside the sources.
-A server is redis-server, or the one that $BLOOMERY_SERVER names (valkey-server). Without a server
-the tests are skipped. $BLOOMERY_PRELOAD is a library that servers preload, for sanitizers.
+are stopped after the test. The module is $BLOOMSET_MODULE, or build/bloomset.so beside the sources.
+A server is redis-server, or the one that $BLOOMSET_SERVER names (valkey-server). Without a server
+the tests are skipped. $BLOOMSET_PRELOAD is a library that servers preload, for sanitizers.
 """
 
 import contextlib
@@ -26,14 +26,14 @@ import pytest
 redis = pytest.importorskip("redis", reason="redis-py is not installed (python3-redis)")
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODULE = os.path.abspath(os.environ.get("BLOOMERY_MODULE", ROOT / "build" / "bloomery.so"))
+MODULE = os.path.abspath(os.environ.get("BLOOMSET_MODULE", ROOT / "build" / "bloomset.so"))
 sys.path.insert(0, str(ROOT / "tests"))  # xxh3.py
-PRELOAD = os.environ.get("BLOOMERY_PRELOAD")
+PRELOAD = os.environ.get("BLOOMSET_PRELOAD")
 # Errors of a filter that is not created: by a setting, or because the server has no room.
 TOO_LARGE = "ERR could not create filter: it would be larger than bf.max-filter-size"
 TOO_MUCH_FOR_ALL = "ERR could not create filter: all filters together would take more than bf.max-memory"
 NO_ROOM = "ERR Insufficient memory to create filter"
-PROGRAM = shutil.which(os.environ.get("BLOOMERY_SERVER", "redis-server"))
+PROGRAM = shutil.which(os.environ.get("BLOOMSET_SERVER", "redis-server"))
 
 
 def wait_until(condition, seconds=60):
@@ -217,7 +217,7 @@ def assert_moves(server, helper, key):
 @pytest.fixture(scope="session", autouse=True)
 def needs_a_server():
     if PROGRAM is None:
-        pytest.skip("no redis-server is installed, and $BLOOMERY_SERVER names none")
+        pytest.skip("no redis-server is installed, and $BLOOMSET_SERVER names none")
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ replica that differs, or when memory is not given back.
 
     tests/module/soak.py [--seconds 600] [--clients 50] [--pause 0] [--seed 1]
 
-The module is $BLOOMERY_MODULE or build/bloomery.so, as for the tests.
+The module is $BLOOMSET_MODULE or build/bloomset.so, as for the tests.
 """
 
 import argparse

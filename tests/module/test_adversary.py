@@ -1,7 +1,7 @@
 """What an adversary achieves against filters of a server, with XXH3 and with a secret key.
 
-The adversary who sees answers asks $BLOOMERY_ADVERSARY_ITEMS new items, 150,000 without it. The one
-who measures times asks $BLOOMERY_ADVERSARY_TIMES items of each sort, 50 without it.
+The adversary who sees answers asks $BLOOMSET_ADVERSARY_ITEMS new items, 150,000 without it. The one
+who measures times asks $BLOOMSET_ADVERSARY_TIMES items of each sort, 50 without it.
 """
 
 import bisect
@@ -145,7 +145,7 @@ def test_an_adversary_who_sees_answers_makes_no_filter_with_a_key_worse(start, k
     server.call(*RESERVE[kind])
     adversary = Adversary(server, kind, seed=1)
     adversary.call("INSERT", "ITEMS", *ITEMS)
-    for _ in range(int(os.environ.get("BLOOMERY_ADVERSARY_ITEMS", 150_000)) // 1000):
+    for _ in range(int(os.environ.get("BLOOMSET_ADVERSARY_ITEMS", 150_000)) // 1000):
         adversary.step(ROOM - len(ITEMS))
     print(f"{kind}: {adversary.passed} of {adversary.asked} new items passed, {adversary.still} of "
           f"{adversary.repeated} repeated, {len(adversary.own) + adversary.removed} inserted, "
@@ -199,7 +199,7 @@ def test_times_over_loopback(start, kind):
     draw = random.Random(1)
     items = [draw.randbytes(12) for _ in range(ROOM - 1000)]
     server.each(family + ".INSERT", "f", "ITEMS", items=items)
-    size = int(os.environ.get("BLOOMERY_ADVERSARY_TIMES", 50))
+    size = int(os.environ.get("BLOOMSET_ADVERSARY_TIMES", 50))
     new = [draw.randbytes(12) for _ in range(3 * size)]
     absent = [item for item, passes in zip(new, server.call(family + ".MEXISTS", "f", *new)) if not passes]
     sets = {"oldest": items[:size], "newest": items[-size:], "absent": absent[:size],

@@ -19,7 +19,7 @@ from sharded_filter import Refused, ShardedFilter, shard_of  # noqa: E402
 @pytest.mark.skipif(shutil.which("redis-cli") is None, reason="redis-cli is not installed")
 def test_what_a_replica_confirmed_survives_resharding_and_failover():
     done = subprocess.run([sys.executable, EXAMPLE / "run", "--seconds", "1", "--server", PROGRAM],
-                          env={"PATH": "/usr/bin:/bin", "BLOOMERY_MODULE": MODULE},
+                          env={"PATH": "/usr/bin:/bin", "BLOOMSET_MODULE": MODULE},
                           capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "was killed and replaced" in done.stdout and "lost: 0;" in done.stdout

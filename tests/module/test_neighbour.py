@@ -8,10 +8,10 @@ import pytest
 
 from conftest import PRELOAD, ROOT, Server, redis, wait_for_replica
 
-NEIGHBOUR = os.path.abspath(os.environ.get("BLOOMERY_NEIGHBOUR",
+NEIGHBOUR = os.path.abspath(os.environ.get("BLOOMSET_NEIGHBOUR",
                                            ROOT / "build" / "tests" / "hostile_neighbour.so"))
 pytestmark = pytest.mark.skipif(not pathlib.Path(NEIGHBOUR).exists(),
-                                reason="the target bloomery_hostile_neighbour is not built")
+                                reason="the target bloomset_hostile_neighbour is not built")
 
 
 @pytest.fixture(scope="module")

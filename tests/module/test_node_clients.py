@@ -17,7 +17,7 @@ import pytest
 from conftest import MODULE, ROOT
 
 HERE = pathlib.Path(__file__).parent / "clients"
-FOLDER = pathlib.Path(os.environ.get("BLOOMERY_NODE_CLIENTS", pathlib.Path(MODULE).parent / "node-clients"))
+FOLDER = pathlib.Path(os.environ.get("BLOOMSET_NODE_CLIENTS", pathlib.Path(MODULE).parent / "node-clients"))
 
 
 def install():

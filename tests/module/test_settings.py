@@ -51,7 +51,7 @@ def test_settings_as_arguments_of_loadmodule(start, arguments):
     ("max-memory much", "max-memory takes a whole number from .* or a size such as 64mb"),
     ("engine other", "engine is native or compatible")])
 def test_a_wrong_argument_of_loadmodule_stops_the_server_with_a_sentence(start, arguments, error):
-    with pytest.raises(AssertionError, match="bloomery: loadmodule: .*" + error):
+    with pytest.raises(AssertionError, match="bloomset: loadmodule: .*" + error):
         start(module_arguments=arguments.split())
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Installs, uses and removes Bloomery in a bare Debian 12, in each way of docs/install.md, whose table it writes.
-A way fails if it leaves a file. The bare system needs root, debootstrap and a mirror of Debian. BLOOMERY_BARE names
+"""Installs, uses and removes Bloomset in a bare Debian 12, in each way of docs/install.md, whose table it writes.
+A way fails if it leaves a file. The bare system needs root, debootstrap and a mirror of Debian. BLOOMSET_BARE names
 its archive.
 
     install.py OUT [WAY...]      HEAD and the files of scripts/release OUT: all ways, or those that contain a text
@@ -32,7 +32,7 @@ class Way(NamedTuple):
     """Commands of Bash in a checkout, in which packages/ has the files of a release."""
 
     install: str
-    #: Fails if Bloomery does not work.
+    #: Fails if Bloomset does not work.
     use: str
     remove: str
     #: Installs other packages. Counted, but not removed.
@@ -53,62 +53,62 @@ def debian(package, others, use, tools):
 
 def engine(name, headers, install, remove, use, needs, tools=""):
     """An extension of a database, whose headers are in `needs` or come from a script."""
-    return Way(f"{headers}cmake --preset release && cmake --build build --target bloomery_{name}{install}", use,
+    return Way(f"{headers}cmake --preset release && cmake --build build --target bloomset_{name}{install}", use,
                f"{remove}rm -r build", f"scripts/install-packages.sh build; apt install {needs}", tools)
 
 
 COMMAND_LINE = "debian/tests/command-line"
 COMPILER = "apt install g++ cmake ninja-build pkg-config libxxhash-dev libfmt-dev"
-LIBRARY, LEVELDB = "libbloomery0.1", "libbloomery-leveldb0.1"
+LIBRARY, LEVELDB = "libbloomset0.1", "libbloomset-leveldb0.1"
 WAYS = [
     quickstart("", "build", f"PATH=$PWD/build:$PATH {COMMAND_LINE}"),
-    quickstart(" --server", "build", "debian/tests/module $PWD/build/bloomery.so", "redis-server"),
-    quickstart(" --explorer", "build explorer", "test -s $(build/bloomery explore --print)"),
+    quickstart(" --server", "build", "debian/tests/module $PWD/build/bloomset.so", "redis-server"),
+    quickstart(" --explorer", "build explorer", "test -s $(build/bloomset explore --print)"),
     quickstart(" --all", "build explorer",
                f"cmake --install build --prefix build/usr; PATH=$PWD/build/usr/bin:$PATH {COMMAND_LINE}"),
-    debian("bloomery", [LIBRARY], f"{COMMAND_LINE}; debian/tests/texts", "man-db"),
-    debian("bloomery-module", [], "debian/tests/module", "redis-server"),
-    debian("python3-bloomery", [LIBRARY], "debian/tests/python", "python3"),
-    debian("libbloomery-dev", [LIBRARY, LEVELDB], "debian/tests/library",
+    debian("bloomset", [LIBRARY], f"{COMMAND_LINE}; debian/tests/texts", "man-db"),
+    debian("bloomset-module", [], "debian/tests/module", "redis-server"),
+    debian("python3-bloomset", [LIBRARY], "debian/tests/python", "python3"),
+    debian("libbloomset-dev", [LIBRARY, LEVELDB], "debian/tests/library",
            "cmake g++ make pkgconf libleveldb-dev libsnappy-dev"),
     engine("sqlite", "", "", "",
-           "sqlite3 :memory: '.load build/bloomery_sqlite' \"select bloomery_contains(bloomery_agg('ann'), 'ann')\" | grep -x 1",
+           "sqlite3 :memory: '.load build/bloomset_sqlite' \"select bloomset_contains(bloomset_agg('ann'), 'ann')\" | grep -x 1",
            "libsqlite3-dev", "sqlite3"),
     engine("postgres", "scripts/get-postgres-headers.sh build/postgres-headers && ", " && cmake --install build --component postgres",
            "xargs rm <build/install_manifest_postgres.txt; ",
            "install -d -o postgres /tmp/data; cd /tmp; export PATH=$PATH:/usr/lib/postgresql/15/bin\n"
            "as() { setpriv --reuid postgres --regid postgres --clear-groups \"$@\"; }\n"
            "as initdb -D data; as pg_ctl -D data -o '-k /tmp' -l data/log -w start\n"
-           "as psql -h /tmp -qAt -c 'create extension bloomery' -c \"select may_contain(bloomery_agg('ann'::text), 'ann'::text)\" |"
+           "as psql -h /tmp -qAt -c 'create extension bloomset' -c \"select may_contain(bloomset_agg('ann'::text), 'ann'::text)\" |"
            " grep -x t; as pg_ctl -D data -m immediate stop", "postgresql-15"),
     engine("duckdb", "scripts/get-duckdb-headers.sh build/duckdb-headers && ", "", "",
            "python3 -m venv /tmp/with; /tmp/with/bin/pip install duckdb==1.4.4\n"
            "/tmp/with/bin/python -c 'import duckdb; db = duckdb.connect(config={\"allow_unsigned_extensions\": True})\n"
-           "db.load_extension(\"build/bloomery.duckdb_extension\")\n"
-           "text = \"select bloomery_contains(bloomery_agg(x), $$ann$$) from (values ($$ann$$)) t(x)\"\n"
+           "db.load_extension(\"build/bloomset.duckdb_extension\")\n"
+           "text = \"select bloomset_contains(bloomset_agg(x), $$ann$$) from (values ($$ann$$)) t(x)\"\n"
            "assert db.sql(text).fetchall() == [(True,)]'", "nodejs npm", "python3-venv"),
-    Way("scripts/debian-packages.sh made", "ls made/bloomery_*.deb", "rm -r made",
+    Way("scripts/debian-packages.sh made", "ls made/bloomset_*.deb", "rm -r made",
         "apt install git; scripts/install-packages.sh build packages"),
     Way("here/bin/pip install packages/*.whl", "here/bin/python debian/tests/python",
-        "here/bin/pip uninstall -y bloomery", "apt install python3-venv; python3 -m venv here"),
-    Way("here/bin/pip install packages/bloomery-*.tar.gz", "here/bin/python debian/tests/python",
-        "here/bin/pip uninstall -y bloomery",
+        "here/bin/pip uninstall -y bloomset", "apt install python3-venv; python3 -m venv here"),
+    Way("here/bin/pip install packages/bloomset-*.tar.gz", "here/bin/python debian/tests/python",
+        "here/bin/pip uninstall -y bloomset",
         f"{COMPILER} python3-dev python3-venv; python3 -m venv here"),
-    Way("cmake --install build-core --prefix /opt/bloomery",
-        "PKG_CONFIG_PATH=$(dirname $(find /opt/bloomery -name bloomery.pc)); export PKG_CONFIG_PATH\n"
-        "c++ -std=c++20 tests/consumer/main.cpp -o /tmp/consumer $(pkg-config --cflags --libs bloomery)\n"
+    Way("cmake --install build-core --prefix /opt/bloomset",
+        "PKG_CONFIG_PATH=$(dirname $(find /opt/bloomset -name bloomset.pc)); export PKG_CONFIG_PATH\n"
+        "c++ -std=c++20 tests/consumer/main.cpp -o /tmp/consumer $(pkg-config --cflags --libs bloomset)\n"
         'test "$(/tmp/consumer)" = $\'maybe\\nno\'',
-        "rm -r /opt/bloomery build-core/install_manifest.txt",
+        "rm -r /opt/bloomset build-core/install_manifest.txt",
         f"{COMPILER}; cmake -G Ninja -B build-core -DCMAKE_BUILD_TYPE=Release "
-        + " ".join(f"-DBLOOMERY_{part}=OFF" for part in ("DIALECTS", "KEYS", "CLI", "C", "MODULE", "EXAMPLES"))
+        + " ".join(f"-DBLOOMSET_{part}=OFF" for part in ("DIALECTS", "KEYS", "CLI", "C", "MODULE", "EXAMPLES"))
         + "; cmake --build build-core"),
     # The recipe's own test uses the package.
     Way("conan/bin/conan create packaging/conan --no-remote -s compiler.cppstd=20", "true",
-        "conan/bin/conan remove -c 'bloomery/*'; rm -r packaging/conan/test_package/build",
+        "conan/bin/conan remove -c 'bloomset/*'; rm -r packaging/conan/test_package/build",
         f"{COMPILER} make python3-venv; python3 -m venv conan; conan/bin/pip install conan; conan/bin/conan profile detect\n"
         "for each in xxhash fmt; do conan/bin/conan create packaging/conan/system --name $each --no-remote; done"),
 ]
-BUILT = Way("cp -r packages/usr /opt/bloomery", f"PATH=/opt/bloomery/bin:$PATH {COMMAND_LINE}", "rm -r /opt/bloomery",
+BUILT = Way("cp -r packages/usr /opt/bloomset", f"PATH=/opt/bloomset/bin:$PATH {COMMAND_LINE}", "rm -r /opt/bloomset",
             "dpkg --install packages/*.deb")
 #: What that needs. This machine downloads them, since `apt update` in the other takes longer.
 NEEDED = ("libfmt9/bookworm", "libidn2-0/bookworm")
@@ -124,7 +124,7 @@ class Machine:
     def __init__(self, work, mirrors, short):
         self.base = self.root = work / "base"
         self.log = work / "log"
-        archive = pathlib.Path(os.environ.get("BLOOMERY_BARE", "~/.cache/bloomery/bookworm.tar")).expanduser()
+        archive = pathlib.Path(os.environ.get("BLOOMSET_BARE", "~/.cache/bloomset/bookworm.tar")).expanduser()
         if not archive.exists():
             archive.parent.mkdir(parents=True, exist_ok=True)
             self.quietly("debootstrap", "--variant=minbase", "--include=ca-certificates", "bookworm", work / "new",
@@ -142,7 +142,7 @@ class Machine:
         policy = self.base / "usr/sbin/policy-rc.d"
         policy.write_text("#!/bin/sh\nexit 101\n")
         policy.chmod(0o755)
-        self.quietly("git", "clone", "--no-hardlinks", ROOT, self.base / "root/bloomery")
+        self.quietly("git", "clone", "--no-hardlinks", ROOT, self.base / "root/bloomset")
         if not short:
             self.run("update-ca-certificates; apt update; apt upgrade; apt clean")
         self.root = work / "root"
@@ -161,7 +161,7 @@ class Machine:
                                                     "https_proxy", "no_proxy") if name in os.environ}
         self.quietly("unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
                      'mount -t proc proc "$0/proc" && exec chroot "$0" bash -euc "$1"', self.root,
-                     'apt() { apt-get -y -q --no-install-recommends "$@"; }; cd /root/bloomery\n' + command, env=env)
+                     'apt() { apt-get -y -q --no-install-recommends "$@"; }; cd /root/bloomset\n' + command, env=env)
 
     def files(self):
         found = set()
@@ -182,7 +182,7 @@ class Machine:
         """Elapsed seconds, seconds of processor time, MB downloaded and MB on disk."""
         shutil.rmtree(self.root, ignore_errors=True)
         self.quietly(*(("mv",) if last else ("cp", "-a")), self.base, self.root)
-        checkout = self.root / "root/bloomery"
+        checkout = self.root / "root/bloomset"
         shutil.copytree(packages, checkout / "packages")
         if way.tools:
             self.run(f"apt install {way.tools}; apt clean")
@@ -242,7 +242,7 @@ def main():
             ways = [BUILT]
             machine.quietly("cmake", "--install", given.folder, "--prefix", packages / "usr")
             machine.quietly("apt-get", "download", *NEEDED, cwd=packages)
-        for each in (*given.folder.glob("debian/*.deb"), *given.folder.glob("python/bloomery*")):
+        for each in (*given.folder.glob("debian/*.deb"), *given.folder.glob("python/bloomset*")):
             shutil.copy(each, packages)
         rows = []
         for way in ways:

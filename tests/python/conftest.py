@@ -1,5 +1,5 @@
 """Common parts of the tests of the Python package. The package is on PYTHONPATH, or in
-build/bindings/python; the command line is $BLOOMERY, or build/bloomery."""
+build/bindings/python; the command line is $BLOOMSET, or build/bloomset."""
 
 import os
 import pathlib
@@ -9,24 +9,24 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = os.path.abspath(os.environ.get("BLOOMERY", ROOT / "build" / "bloomery"))
+PROGRAM = os.path.abspath(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset"))
 
 try:
-    import bloomery
+    import bloomset
 except ImportError:
     sys.path.insert(0, str(ROOT / "build" / "bindings" / "python"))
-    import bloomery
+    import bloomset
 
-INSERTABLE = [cls for cls in bloomery.KINDS.values() if issubclass(cls, bloomery.Insertable)]
-STATIC = [cls for cls in bloomery.KINDS.values() if issubclass(cls, bloomery.Static)]
-every_kind = pytest.mark.parametrize("cls", bloomery.KINDS.values(), ids=bloomery.KINDS)
+INSERTABLE = [cls for cls in bloomset.KINDS.values() if issubclass(cls, bloomset.Insertable)]
+STATIC = [cls for cls in bloomset.KINDS.values() if issubclass(cls, bloomset.Static)]
+every_kind = pytest.mark.parametrize("cls", bloomset.KINDS.values(), ids=bloomset.KINDS)
 
 #: For other programs of Python, which find the same package.
-WITH_PACKAGE = {**os.environ, "PYTHONPATH": str(pathlib.Path(bloomery.__file__).parents[1])}
+WITH_PACKAGE = {**os.environ, "PYTHONPATH": str(pathlib.Path(bloomset.__file__).parents[1])}
 
 
 def having(ability):
-    return [cls for cls in bloomery.KINDS.values() if issubclass(cls, ability)]
+    return [cls for cls in bloomset.KINDS.values() if issubclass(cls, ability)]
 
 
 @pytest.fixture

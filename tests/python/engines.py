@@ -1,5 +1,5 @@
 """Packages of other engines, which pip installs into a folder beside the build, once. Without pip or its
-index the tests are skipped, and with BLOOMERY_NEEDS_ENGINES they fail."""
+index the tests are skipped, and with BLOOMSET_NEEDS_ENGINES they fail."""
 
 import doctest
 import fcntl
@@ -14,13 +14,13 @@ import pytest
 
 from conftest import PROGRAM, ROOT
 
-FOLDER = pathlib.Path(os.environ.get("BLOOMERY_ENGINES", pathlib.Path(PROGRAM).parent / "engines"))
+FOLDER = pathlib.Path(os.environ.get("BLOOMSET_ENGINES", pathlib.Path(PROGRAM).parent / "engines"))
 ARROW = ("arrow", "pyarrow==26.0.1", "pandas==3.1.1", "polars==2.1.0", "duckdb==2.0.1")
 
 
 def missing(why, details=""):
-    """Skips the tests of this file, or fails with BLOOMERY_NEEDS_ENGINES."""
-    if os.environ.get("BLOOMERY_NEEDS_ENGINES"):
+    """Skips the tests of this file, or fails with BLOOMSET_NEEDS_ENGINES."""
+    if os.environ.get("BLOOMSET_NEEDS_ENGINES"):
         pytest.fail(f"{why}\n{details}", pytrace=False)
     pytest.skip(why, allow_module_level=True)
 

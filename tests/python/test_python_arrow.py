@@ -4,7 +4,7 @@ import datetime
 import decimal
 import threading
 
-import bloomery
+import bloomset
 import engines
 import pytest
 from conftest import every_kind
@@ -29,7 +29,7 @@ def keys_of(values):
 
 
 def filter_of(keys):
-    return bloomery.BlockedBloom.build(keys, capacity=100_000, fpr=1e-9)
+    return bloomset.BlockedBloom.build(keys, capacity=100_000, fpr=1e-9)
 
 
 def are_keys(column, expected):
@@ -145,7 +145,7 @@ def test_chunks_batches_and_tables():
     (pa.array([[1]]), r"\+l"), (pa.array([datetime.time()]), "ttu")])
 def test_other_types_are_refused(column, format):
     f = filter_of([])
-    for use in (f.contains, f.update, bloomery.Fuse.build):
+    for use in (f.contains, f.update, bloomset.Fuse.build):
         with pytest.raises(TypeError, match=f"Arrow data of the format '{format}' have no keys; cast them"):
             use(column)
 
@@ -176,9 +176,9 @@ def test_a_stream_without_a_length_takes_a_capacity():
         return pa.RecordBatchReader.from_batches(pa.schema({"a": pa.int64()}), [pa.record_batch({"a": [1, 2]})])
 
     with pytest.raises(TypeError, match="the number of keys in a stream is not known .*; give capacity"):
-        bloomery.Bloom.build(reader())
-    assert bloomery.Bloom.build(reader(), capacity=10) == bloomery.Bloom.build([1, 2], capacity=10)
-    assert bloomery.Ribbon.build(reader()) == bloomery.Ribbon.build([1, 2])
+        bloomset.Bloom.build(reader())
+    assert bloomset.Bloom.build(reader(), capacity=10) == bloomset.Bloom.build([1, 2], capacity=10)
+    assert bloomset.Ribbon.build(reader()) == bloomset.Ribbon.build([1, 2])
 
 
 def test_a_stream_may_wait_for_another_thread_of_python():
@@ -212,7 +212,7 @@ def test_every_kind_takes_columns(cls):
     column = pa.array([*map(str, range(500)), None])
     f = cls.build(column, fpr=1e-4)
     assert f.contains(column).tolist() == [True] * 500 + [False]
-    if issubclass(cls, bloomery.Countable):
+    if issubclass(cls, bloomset.Countable):
         f.update(column.slice(0, 10))
         assert f.counts(column)[:10].min() >= 2 and f.counts(column)[-1] == 0
         f.difference_update(column.slice(0, 10))

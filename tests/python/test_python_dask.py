@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-import bloomery
+import bloomset
 import engines
 import pytest
 from conftest import hexadecimal
@@ -23,7 +23,7 @@ import dask.dataframe  # noqa: E402
 import dask.distributed  # noqa: E402
 import pandas  # noqa: E402
 
-import bloomery.dask  # noqa: E402
+import bloomset.dask  # noqa: E402
 
 N = 70_000
 NAMES = [f"user{i}" for i in range(N)]
@@ -43,9 +43,9 @@ def names(n, npartitions):
 
 def test_a_bag_with_repetitions(client, file_of):
     keys = dask.bag.concat([names(N, 18), names(1000, 2)])
-    known = bloomery.dask.build(keys, fpr="0.1%")
+    known = bloomset.dask.build(keys, fpr="0.1%")
     assert known.to_bytes() == file_of(NAMES + NAMES[:1000], "--fpr", "0.1%")
-    found = bloomery.dask.contains(keys.map(str.upper), known)
+    found = bloomset.dask.contains(keys.map(str.upper), known)
     assert found.npartitions == 20
     assert sum(found.compute()) < N * 0.002  # 71 are expected
 
@@ -53,22 +53,22 @@ def test_a_bag_with_repetitions(client, file_of):
 @pytest.mark.parametrize("kind", ("blocked_bloom", "bloom", "counting_bloom"))
 def test_few_keys_a_capacity_and_kinds(client, file_of, kind):
     keys = names(3000, 3)
-    assert bloomery.dask.build(keys, kind=kind).to_bytes() == file_of(NAMES[:3000], "--kind", kind)
-    sized = bloomery.dask.build(keys, kind=kind, capacity="10k", seed=9)
+    assert bloomset.dask.build(keys, kind=kind).to_bytes() == file_of(NAMES[:3000], "--kind", kind)
+    sized = bloomset.dask.build(keys, kind=kind, capacity="10k", seed=9)
     assert sized.to_bytes() == file_of(NAMES[:3000], "--kind", kind, "--capacity", 10_000, "--seed", 9)
 
 
 def test_arrays(client, file_of, tmp_path):
     numbers = dask.array.arange(-5000, 70_000, chunks=20_000)
-    known = bloomery.dask.build(numbers, fpr=1e-6)
+    known = bloomset.dask.build(numbers, fpr=1e-6)
     assert known.to_bytes() == file_of(hexadecimal(range(-5000, 70_000)), "--keys", "hex", "--fpr", "1e-6")
     plane = dask.array.arange(69_000, 71_000, chunks=500).reshape(40, 50)
     known.save(tmp_path / "known.bloom")
     for filter in (known, tmp_path / "known.bloom"):
-        found = bloomery.dask.contains(plane, filter)
+        found = bloomset.dask.contains(plane, filter)
         assert found.shape == (40, 50) and found.dtype == bool
         assert (found.compute() == (plane.compute() < 70_000)).all()
-    assert bloomery.dask.build(plane, capacity=2000) == bloomery.dask.build(plane.ravel(), capacity=2000)
+    assert bloomset.dask.build(plane, capacity=2000) == bloomset.dask.build(plane.ravel(), capacity=2000)
 
 
 def test_columns_of_frames(client, file_of, tmp_path):
@@ -76,32 +76,32 @@ def test_columns_of_frames(client, file_of, tmp_path):
                             index=range(10, 5011))
     rows.to_parquet(tmp_path / "rows.parquet", row_group_size=1000)
     frame = dask.dataframe.read_parquet(tmp_path / "rows.parquet").repartition(npartitions=3)
-    names = bloomery.dask.build(frame["name"])
+    names = bloomset.dask.build(frame["name"])
     assert names.to_bytes() == file_of(NAMES[:5000])
-    ids = bloomery.dask.build(frame["id"].astype("Int64"))
+    ids = bloomset.dask.build(frame["id"].astype("Int64"))
     assert ids.to_bytes() == file_of(hexadecimal(range(5000)), "--keys", "hex")
-    few = bloomery.Bloom.build(NAMES[:10], fpr=1e-9)
-    found = frame[bloomery.dask.contains(frame["name"], few)].compute()
+    few = bloomset.Bloom.build(NAMES[:10], fpr=1e-9)
+    found = frame[bloomset.dask.contains(frame["name"], few)].compute()
     assert found["name"].tolist() == NAMES[:10] and found.index.tolist() == list(range(10, 20))
-    answers = bloomery.dask.contains(frame["name"], few)
+    answers = bloomset.dask.contains(frame["name"], few)
     assert answers.dtype == bool and answers.name == "name" and answers.compute().sum() == 10
 
 
 def test_a_size_that_is_not_known(client, file_of, tmp_path, run):
     keys = names(5000, 5)
-    large = bloomery.dask.build(keys, capacity=1_000_000, foldable="yes")
+    large = bloomset.dask.build(keys, capacity=1_000_000, foldable="yes")
     small = large.fold()
     small.settle_count()
     file_of(NAMES[:5000], "--capacity", 1_000_000, "--with", "foldable=yes")
     run("fold", "-o", "small.bloom", "lines.bloom")
     assert small.to_bytes() == (tmp_path / "small.bloom").read_bytes()
-    assert small.nbytes < 2 * bloomery.BlockedBloom(5000).nbytes
+    assert small.nbytes < 2 * bloomset.BlockedBloom(5000).nbytes
 
 
 @pytest.mark.parametrize("kind", ("cuckoo", "vector_quotient", "expandable"))
 def test_kinds_whose_bytes_depend_on_the_order(client, kind):
     keys = names(5000, 5)
-    known = bloomery.dask.build(keys, kind=kind)
+    known = bloomset.dask.build(keys, kind=kind)
     assert known.contains(NAMES[:5000]).all() and known.info()["count"] == 5000
     assert known.current_fpr() <= 0.01
 
@@ -119,26 +119,26 @@ def killed_once(part, marker):
 def test_a_worker_is_killed(client, file_of, tmp_path):
     keys = names(5000, 10)
     risky = keys.map_partitions(killed_once, str(tmp_path / "killed"))
-    assert bloomery.dask.build(risky, capacity=5000).to_bytes() == file_of(NAMES[:5000], "--capacity", 5000)
+    assert bloomset.dask.build(risky, capacity=5000).to_bytes() == file_of(NAMES[:5000], "--capacity", 5000)
     assert (tmp_path / "killed").exists()
 
 
 def test_what_cannot_be():
     keys = dask.bag.from_sequence(NAMES[:10])
     with pytest.raises(ValueError, match="kind ribbon cannot be merged; kinds that can: blocked_bloom, "):
-        bloomery.dask.build(keys, kind="ribbon")
+        bloomset.dask.build(keys, kind="ribbon")
     frame = dask.dataframe.from_pandas(pandas.DataFrame({"x": [1.5]}))
-    for use in (bloomery.dask.build, lambda keys: bloomery.dask.contains(keys, bloomery.Bloom(10))):
+    for use in (bloomset.dask.build, lambda keys: bloomset.dask.contains(keys, bloomset.Bloom(10))):
         with pytest.raises(TypeError, match="give one of its columns"):
             use(frame)
     with pytest.raises(TypeError, match="format 'g' have no keys"):
-        bloomery.dask.build(frame["x"])
+        bloomset.dask.build(frame["x"])
     with pytest.raises(FileNotFoundError):
-        bloomery.dask.contains(dask.array.arange(3), "/nonexistent/f.bloom").compute()
+        bloomset.dask.contains(dask.array.arange(3), "/nonexistent/f.bloom").compute()
 
 
 def test_examples(client, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = doctest.testmod(bloomery.dask, extraglobs={"bloomery": bloomery})
+    done = doctest.testmod(bloomset.dask, extraglobs={"bloomset": bloomset})
     assert done.failed == 0 and done.attempted > 0
     engines.run_examples("distributed.md", "Dask")

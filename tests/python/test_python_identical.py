@@ -1,9 +1,9 @@
-"""Equal keys give the file of `bloomery build`, also in parts, in any order and with repetitions."""
+"""Equal keys give the file of `bloomset build`, also in parts, in any order and with repetitions."""
 
 import pickle
 import random
 
-import bloomery
+import bloomset
 import pytest
 
 ANY_ORDER = ("blocked_bloom", "bloom", "counting_bloom")
@@ -13,12 +13,12 @@ NUMBERS = (1, 3000, 65_536, 65_537, 150_000)
 def in_parts(keys, kind, n=3, **options):
     """As several machines do it: each counts its keys, then each fills a filter for all."""
     parts = [keys[i::n] for i in range(n)]
-    counter = bloomery.KeyCounter(seed=options.get("seed"))
+    counter = bloomset.KeyCounter(seed=options.get("seed"))
     for part in parts:
-        one = bloomery.KeyCounter(seed=options.get("seed"))
+        one = bloomset.KeyCounter(seed=options.get("seed"))
         one.update(part)
         counter |= pickle.loads(pickle.dumps(one))
-    cls = bloomery.KINDS[kind]
+    cls = bloomset.KINDS[kind]
     filter = cls(counter.capacity(kind), **options)
     for part in reversed(parts):
         one = cls(counter.capacity(kind), **options)
@@ -41,21 +41,21 @@ def test_with_a_seed_a_rate_and_a_capacity(file_of, tmp_path):
     keys = [f"user{i}" for i in range(80_000)] * 2
     assert in_parts(keys, "bloom", seed=7, fpr="0.1%").to_bytes() == file_of(
         keys, "--kind", "bloom", "--seed", 7, "--fpr", "0.1%")
-    f = bloomery.BlockedBloom.build(keys, capacity=100_000)
+    f = bloomset.BlockedBloom.build(keys, capacity=100_000)
     f.settle_count()
     f.save(tmp_path / "f.bloom")
     assert (tmp_path / "f.bloom").read_bytes() == file_of(keys, "--capacity", 100_000)
 
 
 def test_counters_have_the_key_of_their_filter():
-    key = bloomery.new_key()
-    counter = bloomery.KeyCounter(key=key)
+    key = bloomset.new_key()
+    counter = bloomset.KeyCounter(key=key)
     counter.update(range(10), [3, 4])
     again = pickle.loads(pickle.dumps(counter))
     again |= counter
     assert again.capacity("bloom") == 10 and again.capacity("cuckoo") == 24
     with pytest.raises(ValueError, match="different seeds or keys"):
-        again |= bloomery.KeyCounter()
+        again |= bloomset.KeyCounter()
     with pytest.raises(ValueError, match="not the state of a counter"):
         again._counter._merge(b"12345678")
     with pytest.raises(ValueError, match="nokind"):
@@ -63,7 +63,7 @@ def test_counters_have_the_key_of_their_filter():
 
 
 def test_a_mapped_filter_keeps_its_count(tmp_path):
-    bloomery.Bloom.build(range(1000)).save(tmp_path / "f.bloom")
+    bloomset.Bloom.build(range(1000)).save(tmp_path / "f.bloom")
     before = (tmp_path / "f.bloom").read_bytes()
-    bloomery.open(tmp_path / "f.bloom").settle_count()
+    bloomset.open(tmp_path / "f.bloom").settle_count()
     assert (tmp_path / "f.bloom").read_bytes() == before

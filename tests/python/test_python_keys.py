@@ -4,7 +4,7 @@ import array
 import decimal
 import fractions
 
-import bloomery
+import bloomset
 import numpy
 import pytest
 from conftest import every_kind, having
@@ -28,24 +28,24 @@ def test_files_are_shared_with_the_command_line(cls, here, run, tmp_path):
         cls.build(lines, fpr=1e-6).save(path)
     else:
         run("build", "-o", path, "--kind", cls.kind, "--fpr", "1e-6", "lines")
-    opened = bloomery.open(path)
+    opened = bloomset.open(path)
     assert type(opened) is cls
     assert opened.contains(lines).all()
     assert not opened.contains([w + "!" for w in lines]).any()
     assert run("check", "-c", path, "lines") == f"{len(lines)}\n"
     assert run("check", "-c", path, input="ann!\n") == "0\n"
-    if issubclass(cls, bloomery.Insertable):
+    if issubclass(cls, bloomset.Insertable):
         again = cls.build(lines, capacity=len(lines), fpr=1e-6)
         assert again == opened
 
 
 def test_numbers_are_the_command_lines_hexadecimal_words(run, tmp_path):
-    f = bloomery.BlockedBloom.build(NUMBERS, fpr=1e-6)
+    f = bloomset.BlockedBloom.build(NUMBERS, fpr=1e-6)
     f.save(tmp_path / "f.bloom")
     lines = "".join(word(n).hex() + "\n" for n in NUMBERS)
     assert run("check", "f.bloom", "--keys", "hex", input=lines) == lines
     run("build", "-o", "g.bloom", "--keys", "hex", "--fpr", "1e-6", input=lines)
-    g = bloomery.open(tmp_path / "g.bloom")
+    g = bloomset.open(tmp_path / "g.bloom")
     assert all(n in g and word(n) in g for n in NUMBERS)
     # The digits are another key, and so is a line of them.
     assert "1" not in g and b"255" not in g
@@ -53,7 +53,7 @@ def test_numbers_are_the_command_lines_hexadecimal_words(run, tmp_path):
 
 
 def test_one_key_in_all_its_forms():
-    f = bloomery.Bloom(1000, 1e-9)
+    f = bloomset.Bloom(1000, 1e-9)
     f.add("Zoë")
     raw = "Zoë".encode()
     for same in (raw, bytearray(raw), memoryview(raw), numpy.str_("Zoë"), numpy.bytes_(raw)):
@@ -68,7 +68,7 @@ def test_one_key_in_all_its_forms():
                                    numpy.bool_(True), numpy.array([1, 2]), decimal.Decimal(1),
                                    fractions.Fraction(1, 2), object()], ids=repr)
 def test_what_is_no_key(wrong):
-    f = bloomery.Cuckoo(100)
+    f = bloomset.Cuckoo(100)
     for use in (f.__contains__, f.add, f.discard, f.count, lambda key: f.update([key]),
                 lambda key: f.contains([key])):
         with pytest.raises(TypeError, match="a key is str, bytes or int, not"):
@@ -78,7 +78,7 @@ def test_what_is_no_key(wrong):
 
 @pytest.mark.parametrize("wrong", [2**64, -2**63 - 1, 10**100, "\ud800"], ids=ascii)
 def test_keys_out_of_range(wrong):
-    f = bloomery.Bloom(100)
+    f = bloomset.Bloom(100)
     for use in (f.__contains__, f.add, lambda key: f.update([key]), lambda key: f.contains([key])):
         with pytest.raises(ValueError):
             use(wrong)
@@ -125,7 +125,7 @@ def forms():
 
 @pytest.mark.parametrize("name, batch, keys", forms(), ids=lambda value: value if isinstance(value, str) else "")
 def test_batches_are_their_keys(name, batch, keys):
-    one_by_one, at_once = bloomery.Bloom(20_000, 1e-9), bloomery.Bloom(20_000, 1e-9)
+    one_by_one, at_once = bloomset.Bloom(20_000, 1e-9), bloomset.Bloom(20_000, 1e-9)
     fresh = sum(one_by_one.add(key) for key in keys)
     if name == "generator":
         batch = list(batch)
@@ -136,11 +136,11 @@ def test_batches_are_their_keys(name, batch, keys):
     assert at_once == one_by_one and at_once.info()["count"] == fresh
     answers = at_once.contains(batch)
     assert answers.dtype == bool and answers.shape == (len(keys),) and answers.all()
-    assert not bloomery.Bloom(1).contains(batch).any()
+    assert not bloomset.Bloom(1).contains(batch).any()
     answers[:] = False  # the caller's own
 
 
-@pytest.mark.parametrize("cls", having(bloomery.Countable), ids=lambda cls: cls.kind)
+@pytest.mark.parametrize("cls", having(bloomset.Countable), ids=lambda cls: cls.kind)
 def test_batches_of_all_operations(cls):
     keys = numpy.arange(3000)
     f = cls.build(numpy.concatenate([keys, keys[:1000]]), capacity=8000, fpr=1e-6)
@@ -153,7 +153,7 @@ def test_batches_of_all_operations(cls):
 
 @pytest.mark.parametrize("probe", ["salted", "md5", "fnv-murmur"])
 def test_filters_that_hash_each_key_anew_take_batches_too(probe):
-    f = bloomery.Bloom(1000, 0.001, probe=probe)
+    f = bloomset.Bloom(1000, 0.001, probe=probe)
     f.update(numpy.arange(500))
     f.update(WORDS)
     assert f.contains(numpy.arange(500)).all() and all(n in f for n in range(500))
@@ -166,16 +166,16 @@ def test_arrows_offsets(code):
     ends = [0]
     for w in WORDS:
         ends.append(ends[-1] + len(w.encode()))
-    f = bloomery.Bloom(100, 1e-9)
+    f = bloomset.Bloom(100, 1e-9)
     assert f.update(data, offsets=array.array(code, ends)) == len(WORDS)
-    assert f == bloomery.Bloom.build(WORDS, capacity=100, fpr=1e-9)
+    assert f == bloomset.Bloom.build(WORDS, capacity=100, fpr=1e-9)
     assert f.contains(numpy.frombuffer(data, "u1"), offsets=numpy.array(ends, "i4")).all()
     # A slice of Arrow's array begins further on in the same data.
     assert f.contains(data, offsets=numpy.array(ends[2:5], "i8")).all()
     assert len(f.contains(data, offsets=array.array(code, [3]))) == 0
     assert f.contains(data, offsets=numpy.array(ends, "i4")[::2]).tolist() == [
         "".join(WORDS[i:i + 2]) in f for i in range(0, len(WORDS) - 1, 2)]
-    g = bloomery.Ribbon.build(data, offsets=array.array(code, ends), fpr=1e-6)
+    g = bloomset.Ribbon.build(data, offsets=array.array(code, ends), fpr=1e-6)
     assert all(w in g for w in WORDS)
 
 
@@ -184,8 +184,8 @@ def test_arrows_offsets(code):
     numpy.ma.array(["ann", "bob"], mask=[0, 1]), numpy.ma.array([1, "a"], dtype=object),
 ], ids=repr)
 def test_masked_arrays_are_refused(wrong):
-    f = bloomery.VectorQuotient(100)
-    uses = [f.contains, f.update, f.difference_update, f.counts, bloomery.Bloom.build, bloomery.Ribbon.build,
+    f = bloomset.VectorQuotient(100)
+    uses = [f.contains, f.update, f.difference_update, f.counts, bloomset.Bloom.build, bloomset.Ribbon.build,
             lambda keys: f.update(b"abc", offsets=keys), lambda data: f.update(data, offsets=numpy.array([0, 1]))]
     for use in uses:
         with pytest.raises(TypeError, match=r"masked .* array.compressed\(\)"):
@@ -205,7 +205,7 @@ def test_masked_arrays_are_refused(wrong):
     ([], "one more than there are keys"),
 ])
 def test_wrong_offsets(offsets, sentence):
-    f = bloomery.Bloom(100)
+    f = bloomset.Bloom(100)
     with pytest.raises(ValueError, match=sentence):
         f.update(b"0123456789", offsets=array.array("q", offsets))
     assert not f
@@ -226,7 +226,7 @@ def test_wrong_offsets(offsets, sentence):
     (numpy.zeros(2, [("a", int), ("b", int)]), "format"),
 ], ids=str)
 def test_what_is_no_batch(wrong, sentence):
-    f = bloomery.Bloom(100)
+    f = bloomset.Bloom(100)
     for use in (f.update, f.contains):
         with pytest.raises(TypeError, match=sentence):
             use(wrong)
@@ -237,7 +237,7 @@ def test_text_that_is_none():
     beyond = numpy.array([0x110000], "u4").view("U1")
     for wrong in (lone, beyond):
         with pytest.raises(ValueError, match="element 0 is no text"):
-            bloomery.Bloom(100).update(wrong)
+            bloomset.Bloom(100).update(wrong)
 
 
 def test_an_iterable_that_fails_is_not_swallowed():
@@ -246,4 +246,4 @@ def test_an_iterable_that_fails_is_not_swallowed():
         raise LookupError("no more")
 
     with pytest.raises(LookupError, match="no more"):
-        bloomery.Bloom(100).update(failing())
+        bloomset.Bloom(100).update(failing())

@@ -13,25 +13,25 @@ import sys
 import tomllib
 import zipfile
 
-import bloomery
+import bloomset
 import pytest
 from conftest import ROOT
 
 MODULES = ["", "._count", "._files", "._filter", "._kinds", "._plan"]
-BUILD = pathlib.Path(bloomery.__file__).parents[3]
+BUILD = pathlib.Path(bloomset.__file__).parents[3]
 #: A program as a user writes it, which the types have to allow and understand.
 TYPED = """
-import bloomery
-f = bloomery.Cuckoo(capacity="10M", fpr=0.01)
+import bloomset
+f = bloomset.Cuckoo(capacity="10M", fpr=0.01)
 f.add("ann"); f.add(b"bob"); f.add(7)
-f |= bloomery.Cuckoo.build(["ann"])
+f |= bloomset.Cuckoo.build(["ann"])
 answers = f.contains(["ann", 7])
 reveal_type(f.copy())
 reveal_type(f | f)
-reveal_type(bloomery.Ribbon.build(range(5)))
-reveal_type(bloomery.open("f.bloom"))
-reveal_type(bloomery.plan("1M", "1%").bits_per_key)
-bloomery.Bloom(10).discard("ann")
+reveal_type(bloomset.Ribbon.build(range(5)))
+reveal_type(bloomset.open("f.bloom"))
+reveal_type(bloomset.plan("1M", "1%").bits_per_key)
+bloomset.Bloom(10).discard("ann")
 f.add(1.5)
 """
 
@@ -39,15 +39,15 @@ f.add(1.5)
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    module = importlib.import_module("bloomery" + name)
-    done = doctest.testmod(module, extraglobs={"bloomery": bloomery},
+    module = importlib.import_module("bloomset" + name)
+    done = doctest.testmod(module, extraglobs={"bloomset": bloomset},
                            optionflags=doctest.ELLIPSIS)
     assert done.failed == 0 and done.attempted > 0
 
 
 def test_everything_public_is_documented():
-    for name in bloomery.__all__:
-        thing = getattr(bloomery, name)
+    for name in bloomset.__all__:
+        thing = getattr(bloomset, name)
         if isinstance(thing, type):
             assert thing.__doc__, name
             for method, value in vars(thing).items():
@@ -66,10 +66,10 @@ def test_types(tmp_path):
                           env={**os.environ, "MYPYPATH": str(package)})
     told = [line.split(": ", 1)[1] for line in done.stdout.splitlines()]
     assert told == [
-        'note: Revealed type is "bloomery._kinds.Cuckoo"',
-        'note: Revealed type is "bloomery._kinds.Cuckoo"',
-        'note: Revealed type is "bloomery._kinds.Ribbon"',
-        'note: Revealed type is "bloomery._filter.Filter"',
+        'note: Revealed type is "bloomset._kinds.Cuckoo"',
+        'note: Revealed type is "bloomset._kinds.Cuckoo"',
+        'note: Revealed type is "bloomset._kinds.Ribbon"',
+        'note: Revealed type is "bloomset._filter.Filter"',
         'note: Revealed type is "builtins.float"',
         'error: "Bloom" has no attribute "discard"  [attr-defined]',
         'error: Argument 1 to "add" of "Insertable" has incompatible type "float"; expected '
@@ -78,14 +78,14 @@ def test_types(tmp_path):
 
 
 def test_the_package_imports_no_engine():
-    program = "import bloomery, sys; print([m for m in ('dask', 'numpy', 'pyarrow', 'pyspark') if m in sys.modules])"
+    program = "import bloomset, sys; print([m for m in ('dask', 'numpy', 'pyarrow', 'pyspark') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 
 
 def test_the_stub_is_what_the_extension_has():
-    stub = ast.parse((ROOT / "bindings" / "python" / "bloomery" / "_native.pyi").read_text())
-    native = bloomery._native
+    stub = ast.parse((ROOT / "bindings" / "python" / "bloomset" / "_native.pyi").read_text())
+    native = bloomset._native
     described = {node.name: node for node in stub.body
                  if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
     values = {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
@@ -100,7 +100,7 @@ def test_the_comparison_runs(tmp_path):
     done = subprocess.run([sys.executable, ROOT / "bench" / "python.py", "--keys", "1000", "--runs", "1"],
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert "| bloomery, one by one " in done.stdout and "| set " in done.stdout
+    assert "| bloomset, one by one " in done.stdout and "| set " in done.stdout
 
 
 def pip(*args, **options):
@@ -137,8 +137,8 @@ def wheel(backend, tmp_path_factory):
 
 def test_what_a_wheel_has(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert {"bloomery/__init__.py", "bloomery/dask.py", "bloomery/spark.py", "bloomery/py.typed",
-            "bloomery/_native.pyi"} <= set(names)
+    assert {"bloomset/__init__.py", "bloomset/dask.py", "bloomset/spark.py", "bloomset/py.typed",
+            "bloomset/_native.pyi"} <= set(names)
     assert sum(name.endswith(".so") for name in names) == 1
     assert not [name for name in names if "__pycache__" in name]
     assert wheel.stat().st_size < 3_000_000
@@ -146,7 +146,7 @@ def test_what_a_wheel_has(wheel):
 
 def test_a_wheel_needs_only_the_runtime_of_c_and_cpp(wheel, tmp_path):
     shutil.unpack_archive(wheel, tmp_path, "zip")
-    [extension] = (tmp_path / "bloomery").glob("*.so")
+    [extension] = (tmp_path / "bloomset").glob("*.so")
     dynamic = subprocess.run(["readelf", "--dynamic", extension], check=True, capture_output=True, text=True).stdout
     needed = set(re.findall(r"NEEDED.*\[(\w[\w-]*)\.so", dynamic))
     assert needed <= {"libstdc++", "libm", "libgcc_s", "libc", "ld-linux-x86-64", "ld-linux-aarch64"}
@@ -161,10 +161,10 @@ def test_a_wheel_in_a_bare_virtual_environment(wheel, tmp_path):
     pip("--python", venv / "bin" / "python", "install", "--no-index", wheel, check=True)
     program = """
 import sys, importlib.metadata
-import bloomery
-assert bloomery.__file__.startswith(sys.prefix), bloomery.__file__
-assert importlib.metadata.version("bloomery") == bloomery.__version__
-f = bloomery.BlockedBloom.build(["ann", "bob"])
+import bloomset
+assert bloomset.__file__.startswith(sys.prefix), bloomset.__file__
+assert importlib.metadata.version("bloomset") == bloomset.__version__
+f = bloomset.BlockedBloom.build(["ann", "bob"])
 answers = f.contains(["ann", "cid", "bob"])
 try:
     import numpy
@@ -172,8 +172,8 @@ except ImportError:
     assert type(answers) is memoryview
 assert [*answers] == [True, False, True]
 f.save("f.bloom")
-assert bloomery.open("f.bloom") == f
-counts = bloomery.Cuckoo.build([1, 1, 2]).counts([1, 2, 3])
+assert bloomset.open("f.bloom") == f
+counts = bloomset.Cuckoo.build([1, 1, 2]).counts([1, 2, 3])
 assert counts.tolist() == [2, 1, 0] and counts.itemsize == 8
 print("used", "numpy" in sys.modules)
 """
@@ -186,7 +186,7 @@ print("used", "numpy" in sys.modules)
 def test_a_source_distribution_has_what_cmake_needs(backend, tmp_path):
     program = "import scikit_build_core.build as backend, sys; backend.build_sdist(sys.argv[1])"
     subprocess.run([sys.executable, "-c", program, tmp_path], check=True, cwd=ROOT, env=backend)
-    [made] = tmp_path.glob("bloomery-*.tar.gz")
+    [made] = tmp_path.glob("bloomset-*.tar.gz")
     shutil.unpack_archive(made, tmp_path)
     source = tmp_path / made.name.removesuffix(".tar.gz")
     assert (source / "PKG-INFO").is_file() and not (source / "tests").exists()

@@ -1,4 +1,4 @@
-"""`bloomery parquet attach` gives files of several writers filters: no page changes, engines read the
+"""`bloomset parquet attach` gives files of several writers filters: no page changes, engines read the
 result, and absent values are skipped. The same filters are built from the values that pyarrow reads."""
 
 import decimal
@@ -62,7 +62,7 @@ def named(columns):
 
 
 def values_of(group, column):
-    """The distinct values that pyarrow reads, as the lines that `bloomery build` expects."""
+    """The distinct values that pyarrow reads, as the lines that `bloomset build` expects."""
     top, *rest = column.split(".")
     array = group[top].combine_chunks()
     if top == "tags":
@@ -160,7 +160,7 @@ def attach(tmp_path):
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The filter that `bloomery build` makes of the values of a column in some rows. Most files have the same."""
+    """The filter that `bloomset build` makes of the values of a column in some rows. Most files have the same."""
     folder, known = tmp_path_factory.mktemp("built"), {}
 
     def built(rows, column, kind, blocks, first):
@@ -264,7 +264,7 @@ def test_an_attached_column_is_replaced_without_growing(attach, tmp_path):
     once = file.read_bytes()
     done = attach("t.parquet", "--column", "id")
     assert (done.returncode, file.read_bytes()) == (2, once)
-    assert done.stderr == ("bloomery parquet: t.parquet: column 'id' has filters already; give --replace to replace "
+    assert done.stderr == ("bloomset parquet: t.parquet: column 'id' has filters already; give --replace to replace "
                            "them\n")
     assert attach("t.parquet", "--column", "id", "--replace").returncode == 0
     assert file.read_bytes() == once
@@ -310,7 +310,7 @@ def refused(attach, tmp_path, sentence, *args, file="t.parquet"):
     before = (tmp_path / file).read_bytes()
     done = attach(file, *args)
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith(f"bloomery parquet: {file}: ") and done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith(f"bloomset parquet: {file}: ") and done.stderr.count("\n") == 1, done.stderr
     assert sentence in done.stderr
     assert (tmp_path / file).read_bytes() == before and os.listdir(tmp_path) == [file]
 
@@ -362,7 +362,7 @@ def test_rates_and_targets_are_checked(run, attach, tmp_path):
     assert attach("t.parquet", "--column", "s", "-o", "other", "--force").returncode == 0
     assert (tmp_path / "t.parquet").read_bytes() == given
     assert run("check", "other", "--column", "s", input="a\nz\n") == "a\n"
-    assert attach("nosuch", "--column", "s").stderr == "bloomery parquet: nosuch: cannot open: No such file or directory\n"
+    assert attach("nosuch", "--column", "s").stderr == "bloomset parquet: nosuch: cannot open: No such file or directory\n"
     assert "give -o FILE" in attach(".", "--column", "s").stderr
     piped = subprocess.run([PROGRAM, "parquet", "attach", "-q", "/dev/stdin", "-o", "-", "--column", "s"], input=given,
                            stdout=subprocess.PIPE, check=True)
@@ -374,7 +374,7 @@ def test_checksums_of_hadoop_are_not_left_behind(attach, tmp_path):
     (tmp_path / ".t.parquet.crc").write_bytes(b"crc\0")
     before = (tmp_path / "t.parquet").read_bytes()
     assert attach("t.parquet", "--column", "s").stderr == (
-        "bloomery parquet: t.parquet: .t.parquet.crc has checksums of the old file, so Spark would refuse the new one; "
+        "bloomset parquet: t.parquet: .t.parquet.crc has checksums of the old file, so Spark would refuse the new one; "
         "remove it, or give -o FILE with another name\n")
     assert (tmp_path / "t.parquet").read_bytes() == before
     assert attach("t.parquet", "-o", "new.parquet", "--column", "s").returncode == 0
@@ -407,7 +407,7 @@ def test_without_room_the_file_stays(attach, tmp_path):
 
     before = (tmp_path / "t.parquet").read_bytes()
     done = attach("t.parquet", "--column", "id", preexec_fn=limit)
-    assert done.stderr == "bloomery parquet: t.parquet: cannot write: File too large\n"
+    assert done.stderr == "bloomset parquet: t.parquet: cannot write: File too large\n"
     assert (tmp_path / "t.parquet").read_bytes() == before and os.listdir(tmp_path) == ["t.parquet"]
 
 

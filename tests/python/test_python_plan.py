@@ -2,7 +2,7 @@
 
 import json
 
-import bloomery
+import bloomset
 import pytest
 
 FIGURES = ["kind", "capacity", "bits", "bytes", "bits_per_key", "planned_fpr", "extras"]
@@ -31,7 +31,7 @@ def test_the_same_numbers(options, run):
         else:
             arguments += [f"--{name}", f"{value:.0f}" if value == 1e9 else str(value)]
     theirs = json.loads(run("plan", "--json", *arguments))
-    ours = bloomery.plan(**options)
+    ours = bloomset.plan(**options)
     assert {name: getattr(ours, name) for name in FIGURES} == {name: theirs[name] for name in FIGURES}
     assert ours.hashes == theirs.get("hashes")
     assert ours.reason == theirs.get("reason", "")
@@ -43,15 +43,15 @@ def test_the_same_numbers(options, run):
 
 
 def test_a_plan_is_what_is_made():
-    for kind, cls in bloomery.KINDS.items():
-        plan = bloomery.plan(10_000, 0.01, kind=kind)
+    for kind, cls in bloomset.KINDS.items():
+        plan = bloomset.plan(10_000, 0.01, kind=kind)
         assert plan.kind == kind
-        if issubclass(cls, bloomery.Insertable):
+        if issubclass(cls, bloomset.Insertable):
             assert cls(10_000, 0.01).nbytes == plan.bytes, kind
 
 
 def test_information_is_the_command_lines(run, tmp_path):
-    for kind, cls in bloomery.KINDS.items():
+    for kind, cls in bloomset.KINDS.items():
         f = cls.build([f"key {i}" for i in range(1000)], fpr=0.01, seed=3)
         f.save(tmp_path / f"{kind}.bloom")
         theirs = json.loads(run("info", "--json", f"{kind}.bloom"))
@@ -74,4 +74,4 @@ def test_information_is_the_command_lines(run, tmp_path):
 ], ids=str)
 def test_wrong_requests(options, sentence):
     with pytest.raises(ValueError, match=sentence):
-        bloomery.plan(**options)
+        bloomset.plan(**options)

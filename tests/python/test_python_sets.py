@@ -6,7 +6,7 @@ import copy
 import pickle
 import re
 
-import bloomery
+import bloomset
 import pytest
 from conftest import INSERTABLE, STATIC, every_kind, having
 
@@ -21,14 +21,14 @@ def of(classes):
 
 
 def test_every_kind_of_the_library_has_a_class_with_its_abilities():
-    assert list(bloomery.KINDS) and set(bloomery.KINDS) == set(bloomery.kinds())
-    for name, known in bloomery.kinds().items():
-        cls = bloomery.KINDS[name]
+    assert list(bloomset.KINDS) and set(bloomset.KINDS) == set(bloomset.kinds())
+    for name, known in bloomset.kinds().items():
+        cls = bloomset.KINDS[name]
         assert cls.kind == name
         for ability, method in ABILITIES.items():
             assert hasattr(cls, method) == known["can"][ability], (name, method)
-        assert issubclass(cls, bloomery.Static) == known["built_once"], name
-        assert getattr(bloomery, cls.__name__) is cls
+        assert issubclass(cls, bloomset.Static) == known["built_once"], name
+        assert getattr(bloomset, cls.__name__) is cls
 
 
 @every_kind
@@ -72,7 +72,7 @@ def test_static_kinds_are_built_once(cls):
     assert cls.build(["a", "a", "b"]) == cls.build(["b", "a"])
 
 
-@of(having(bloomery.Deletable))
+@of(having(bloomset.Deletable))
 def test_what_is_discarded_is_gone(cls):
     f = cls.build(["ann", "bob"], capacity=1000, fpr=1e-4)
     assert f.discard("ann") is True and f.discard("ann") is False
@@ -85,14 +85,14 @@ def test_what_is_discarded_is_gone(cls):
     assert not any(key in f for key in MEMBERS[:300]) and all(key in f for key in MEMBERS[300:])
 
 
-@of(having(bloomery.Countable))
+@of(having(bloomset.Countable))
 def test_counts(cls):
     f = cls.build(["ann", "bob", "ann"], capacity=1000, fpr=1e-4)
     assert (f.count("ann"), f.count("bob"), f.count("cid")) == (2, 1, 0)
     assert list(f.counts(["cid", "ann", "bob"])) == [0, 2, 1]
 
 
-@of(having(bloomery.Mergeable))
+@of(having(bloomset.Mergeable))
 def test_unions(cls):
     a, b = cls.build(MEMBERS[:300], capacity=3000), cls.build(MEMBERS[200:], capacity=3000)
     before = a.copy()
@@ -112,7 +112,7 @@ def test_unions(cls):
         a | {"ann"}
 
 
-@of(having(bloomery.Foldable))
+@of(having(bloomset.Foldable))
 def test_unions_of_different_sizes(cls):
     large = cls.build(MEMBERS[:300], capacity=100_000, foldable="yes")
     small = cls.build(MEMBERS[300:], capacity=100_000, foldable="yes").fold(factor=4)
@@ -127,7 +127,7 @@ def test_unions_of_different_sizes(cls):
     assert small == before
 
 
-@of(having(bloomery.Intersectable))
+@of(having(bloomset.Intersectable))
 def test_intersections(cls):
     a, b = cls.build(MEMBERS[:300], capacity=1000), cls.build(MEMBERS[200:], capacity=1000)
     both = a & b
@@ -141,14 +141,14 @@ def test_intersections(cls):
         a & {"ann"}
 
 
-@of(having(bloomery.Foldable))
+@of(having(bloomset.Foldable))
 def test_folds(cls):
     f = cls.build(MEMBERS, capacity="1M", foldable="yes")
     small = f.fold()
     assert type(small) is cls and all(key in small for key in MEMBERS)
     assert small.current_fpr() <= f.info()["planned_fpr"] and small.nbytes < 900
     assert f.fold("20%").nbytes < small.nbytes and f.fold(factor=2).nbytes <= f.nbytes // 2 + 1
-    with pytest.raises(bloomery.FullError, match="already above"):
+    with pytest.raises(bloomset.FullError, match="already above"):
         small.fold(1e-30)
     for wrong in ({"factor": 10**9 + 7}, {"factor": 0}, {"fpr": 0.1, "factor": 2}, {"fpr": 2}):
         with pytest.raises(ValueError):
@@ -159,17 +159,17 @@ def test_folds(cls):
 def test_copies_are_equal_and_apart(cls):
     f = cls.build(MEMBERS)
     for other in (f.copy(), copy.copy(f), copy.deepcopy(f), pickle.loads(pickle.dumps(f)),
-                  cls.from_bytes(f.to_bytes()), bloomery.from_bytes(f.to_bytes())):
+                  cls.from_bytes(f.to_bytes()), bloomset.from_bytes(f.to_bytes())):
         assert type(other) is cls and other == f and other is not f
-    if issubclass(cls, bloomery.Insertable):
+    if issubclass(cls, bloomset.Insertable):
         other = f.copy()
         other.update(NON_MEMBERS[:10])
         assert other != f and f == cls.build(MEMBERS)
     assert f != cls.build(NON_MEMBERS) and f != "f" and f != set(MEMBERS)
 
 
-@pytest.mark.parametrize("cls", [bloomery.Filter, bloomery.Insertable, bloomery.Deletable,
-                                 bloomery.Static, bloomery.Mergeable], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", [bloomset.Filter, bloomset.Insertable, bloomset.Deletable,
+                                 bloomset.Static, bloomset.Mergeable], ids=lambda cls: cls.__name__)
 def test_an_ability_is_no_kind_of_filter(cls):
     for make in (lambda: cls(1000), *([lambda: cls.build(["ann"])] if hasattr(cls, "build") else [])):
         with pytest.raises(TypeError, match=f"{cls.__name__} is not a kind .*BlockedBloom"):
@@ -186,7 +186,7 @@ def subclass_of(cls):
     return Named
 
 
-SUBCLASSES = [subclass_of(cls) for cls in bloomery.KINDS.values()]
+SUBCLASSES = [subclass_of(cls) for cls in bloomset.KINDS.values()]
 
 
 @of(SUBCLASSES)
@@ -196,9 +196,9 @@ def test_subclasses_survive(cls, tmp_path):
     f.name, f.colour = ["monday"], "red"
     copies = [f.copy(), copy.copy(f), copy.deepcopy(f),
               *(pickle.loads(pickle.dumps(f, protocol)) for protocol in range(2, 6))]
-    if issubclass(cls, bloomery.Mergeable):
+    if issubclass(cls, bloomset.Mergeable):
         copies.append(f | cls.__base__(capacity=len(MEMBERS)))
-    if issubclass(cls, bloomery.Intersectable):
+    if issubclass(cls, bloomset.Intersectable):
         copies.append(f & f)
     for other in copies:
         assert type(other) is cls and other is not f
@@ -206,16 +206,16 @@ def test_subclasses_survive(cls, tmp_path):
         assert (other.name, other.colour) == (["monday"], "red")
     assert copies[0].name is f.name and copies[2].name is not f.name  # shallow and deep
     assert type(cls.from_bytes(f.to_bytes())) is cls
-    assert type(bloomery.from_bytes(f.to_bytes())) is cls.__base__
+    assert type(bloomset.from_bytes(f.to_bytes())) is cls.__base__
     f.save(tmp_path / "f.bloom")
-    assert type(bloomery.open(tmp_path / "f.bloom")) is cls.__base__
-    other_kind = next(kind for kind in bloomery.KINDS.values() if kind is not cls.__base__)
+    assert type(bloomset.open(tmp_path / "f.bloom")) is cls.__base__
+    other_kind = next(kind for kind in bloomset.KINDS.values() if kind is not cls.__base__)
     with pytest.raises(ValueError, match=f"kind {cls.kind}, not {other_kind.__name__}"):
         other_kind.from_bytes(f.to_bytes())
 
 
 def test_a_subclass_that_says_itself_what_is_pickled():
-    class Counted(bloomery.Bloom):
+    class Counted(bloomset.Bloom):
         def __init__(self, *args, **options):
             super().__init__(*args, **options)
             self.calls = 0
@@ -236,15 +236,15 @@ def test_update_unions_several_batches(cls):
     assert f.update() == 0
     assert f.update(["ann", "bob"], ("cid",), {"dan"}, (w for w in ["eve", "ann"])) == 5
     assert f.contains(["ann", "bob", "cid", "dan", "eve"]).all()
-    if issubclass(cls, bloomery.Deletable):
+    if issubclass(cls, bloomset.Deletable):
         assert f.difference_update(["ann"], ["bob", "cid"]) == 3
         assert "bob" not in f and "dan" in f
 
 
 def test_offsets_are_given_by_name_and_belong_to_one_batch():
-    f = bloomery.VectorQuotient(1000)
+    f = bloomset.VectorQuotient(1000)
     ends = array.array("q", [0, 3, 6])
-    for use in (f.contains, f.counts, bloomery.VectorQuotient.build, bloomery.Ribbon.build):
+    for use in (f.contains, f.counts, bloomset.VectorQuotient.build, bloomset.Ribbon.build):
         with pytest.raises(TypeError, match="positional"):
             use(b"annbob", ends)
     for use in (f.update, f.difference_update):
@@ -267,31 +267,31 @@ def test_what_a_filter_is_not(cls):
         hash(f)
     with pytest.raises(AttributeError):
         f.colour = "red"
-    assert re.fullmatch(rf"<bloomery\.{cls.__name__}: 1 keys of \d+, [\d,]+ bytes>", repr(f))
+    assert re.fullmatch(rf"<bloomset\.{cls.__name__}: 1 keys of \d+, [\d,]+ bytes>", repr(f))
 
 
 def test_a_full_filter_says_how_far_it_came():
-    f = bloomery.Cuckoo(100)
-    with pytest.raises(bloomery.FullError, match="no room") as caught:
+    f = bloomset.Cuckoo(100)
+    with pytest.raises(bloomset.FullError, match="no room") as caught:
         f.update(range(10_000))
     assert isinstance(caught.value, ValueError)
     assert 100 <= caught.value.contained < 200
     assert f.contains(range(caught.value.contained)).all()
-    several = bloomery.Cuckoo(100)
-    with pytest.raises(bloomery.FullError) as caught_later:
+    several = bloomset.Cuckoo(100)
+    with pytest.raises(bloomset.FullError) as caught_later:
         several.update(range(50), range(50, 10_000))
     assert several == f and caught_later.value.contained == caught.value.contained
     before = f.copy()
-    with pytest.raises(bloomery.FullError) as caught:
+    with pytest.raises(bloomset.FullError) as caught:
         f |= f
     assert caught.value.contained == 0 and f == before
-    with pytest.raises(bloomery.FullError):
+    with pytest.raises(bloomset.FullError):
         for i in range(10_000, 20_000):
             f.add(i)
 
 
 def test_a_filter_too_full_to_tell_says_so():
-    f = bloomery.Bloom(capacity=10, fpr=0.1)
+    f = bloomset.Bloom(capacity=10, fpr=0.1)
     f.update(range(10_000))
     with pytest.raises(ValueError, match="too full"):
         f.approx_len()
@@ -299,7 +299,7 @@ def test_a_filter_too_full_to_tell_says_so():
 
 
 def test_options_and_wrong_ones():
-    assert bloomery.CountingBloom(100, counter_bits=8).nbytes == 2 * bloomery.CountingBloom(100).nbytes
+    assert bloomset.CountingBloom(100, counter_bits=8).nbytes == 2 * bloomset.CountingBloom(100).nbytes
     for wrong, sentence in [
         (dict(capacity=100, counters=8), "has no option 'counters'"),
         (dict(), "capacity"),
@@ -316,16 +316,16 @@ def test_options_and_wrong_ones():
         (dict(capacity=10, seed=-1), "seed: -1 is not"),
     ]:
         with pytest.raises(ValueError, match=re.escape(sentence)):
-            bloomery.CountingBloom(**wrong)
+            bloomset.CountingBloom(**wrong)
     for wrong in [dict(capacity=True), dict(capacity=[]), dict(capacity=10, fpr=[])]:
         with pytest.raises(TypeError, match="capacity: |fpr: "):
-            bloomery.CountingBloom(**wrong)
+            bloomset.CountingBloom(**wrong)
 
 
 def test_an_object_that_was_never_made_is_refused():
     with pytest.raises(TypeError):
-        bloomery.Filter()
+        bloomset.Filter()
     for use in (lambda f: "a" in f, repr, bool, lambda f: f.contains(["a"]), pickle.dumps,
-                lambda f: f == bloomery.Bloom(1)):
+                lambda f: f == bloomset.Bloom(1)):
         with pytest.raises((TypeError, ValueError)):
-            use(bloomery.Bloom.__new__(bloomery.Bloom))
+            use(bloomset.Bloom.__new__(bloomset.Bloom))

@@ -1,5 +1,5 @@
 """Filters of columns in Spark, by executors that are processes, are the files of the command line. Spark's own Bloom
-filters and Bloomery's, of format spark, are the same bytes in both directions."""
+filters and Bloomset's, of format spark, are the same bytes in both directions."""
 
 import datetime
 import decimal
@@ -7,7 +7,7 @@ import json
 import os
 import sys
 
-import bloomery
+import bloomset
 import engines
 import pytest
 from conftest import hexadecimal
@@ -21,7 +21,7 @@ os.environ["PYSPARK_PYTHON"] = sys.executable
 from pyspark.sql import SparkSession  # noqa: E402
 from pyspark.sql import functions as sf  # noqa: E402
 
-import bloomery.spark  # noqa: E402
+import bloomset.spark  # noqa: E402
 
 N = 70_000
 NAMES = [f"user{i}" for i in range(N)]
@@ -56,17 +56,17 @@ def names(spark, n, partitions):
 
 def test_text_with_repetitions_and_nulls(spark, file_of):
     frame = names(spark, N, 9).union(names(spark, 1000, 1)).union(spark.sql("select cast(null as string)"))
-    known = bloomery.spark.build(frame, "name", fpr="0.1%", parts=9)
+    known = bloomset.spark.build(frame, "name", fpr="0.1%", parts=9)
     assert known.to_bytes() == file_of(NAMES + NAMES[:1000], "--fpr", "0.1%")
-    found = frame.filter(bloomery.spark.contains(sf.upper("name"), known)).count()
+    found = frame.filter(bloomset.spark.contains(sf.upper("name"), known)).count()
     assert found < N * 0.002  # 71 are expected
 
 
 def test_a_capacity_and_kinds(spark, file_of):
     frame = names(spark, 3000, 3).cache()
-    counting = bloomery.spark.build(frame, frame.name, kind="counting_bloom")
+    counting = bloomset.spark.build(frame, frame.name, kind="counting_bloom")
     assert counting.to_bytes() == file_of(SMALL, "--kind", "counting_bloom")
-    sized = bloomery.spark.build(frame, "name", kind="bloom", capacity="10k", seed=9, parts=1)
+    sized = bloomset.spark.build(frame, "name", kind="bloom", capacity="10k", seed=9, parts=1)
     assert sized.to_bytes() == file_of(SMALL, "--kind", "bloom", "--capacity", 10_000, "--seed", 9)
 
 
@@ -81,20 +81,20 @@ def test_types_of_columns(spark, file_of):
         "raw": [name.encode().hex() for name in NAMES[:1000]],
     }
     for column, expected in keys.items():
-        known = bloomery.spark.build(frame, column, capacity=1000)
+        known = bloomset.spark.build(frame, column, capacity=1000)
         assert known.to_bytes() == file_of(expected, "--keys", "hex", "--capacity", 1000), column
-    first = bloomery.Bloom.build([datetime.date(1970, 1, n).toordinal() - 719163 for n in (1, 2, 3)], fpr=1e-9)
-    assert frame.filter(bloomery.spark.contains("day", first)).count() == 3
-    prices = bloomery.Bloom.build([str(decimal.Decimal("1.50"))], fpr=1e-9)
-    assert [row.id for row in frame.filter(bloomery.spark.contains("price", prices)).collect()] == [6]
+    first = bloomset.Bloom.build([datetime.date(1970, 1, n).toordinal() - 719163 for n in (1, 2, 3)], fpr=1e-9)
+    assert frame.filter(bloomset.spark.contains("day", first)).count() == 3
+    prices = bloomset.Bloom.build([str(decimal.Decimal("1.50"))], fpr=1e-9)
+    assert [row.id for row in frame.filter(bloomset.spark.contains("price", prices)).collect()] == [6]
 
 
 def test_a_filter_or_its_file_is_asked(spark, tmp_path):
-    few = bloomery.BlockedBloom.build(NAMES[:10], fpr=1e-9)
+    few = bloomset.BlockedBloom.build(NAMES[:10], fpr=1e-9)
     few.save(tmp_path / "few.bloom")
     frame = names(spark, 3000, 3).union(spark.sql("select cast(null as string)"))
     for filter in (few, str(tmp_path / "few.bloom")):
-        found = frame.select("name", bloomery.spark.contains("name", filter).alias("known"))
+        found = frame.select("name", bloomset.spark.contains("name", filter).alias("known"))
         assert [row.name for row in found.filter("known").collect()] == NAMES[:10]
         assert found.filter("not known").count() == 2991
 
@@ -130,7 +130,7 @@ def killed_once(marker, what):
 def test_killed_in_the_middle(spark, file_of, tmp_path, what):
     marker = tmp_path / "killed"
     frame = names(spark, 3000, 4).mapInArrow(killed_once(str(marker), what), "name string")
-    known = bloomery.spark.build(frame, "name", capacity=3000, parts=4)
+    known = bloomset.spark.build(frame, "name", capacity=3000, parts=4)
     assert marker.exists()
     assert known.to_bytes() == file_of(SMALL, "--capacity", 3000)
 
@@ -157,9 +157,9 @@ def shuffled(spark, action):
 def test_a_join_shuffles_less(spark):
     visits = spark.range(0, N, 1, 2).selectExpr("'user' || id as name", "id % 7 as page")
     buyers = names(spark, 700, 1).withColumn("bought", sf.lit(True))
-    known = bloomery.spark.build(buyers, "name")
+    known = bloomset.spark.build(buyers, "name")
     plain, before = shuffled(spark, lambda: visits.join(buyers, "name").count())
-    early = visits.filter(bloomery.spark.contains("name", known))
+    early = visits.filter(bloomset.spark.contains("name", known))
     same, after = shuffled(spark, lambda: early.join(buyers, "name").count())
     assert plain == same == 700
     # The 70,000 visits, of which 700 and about 1% of the others pass.
@@ -208,27 +208,27 @@ def test_parquet_files_get_the_filters_that_spark_writes_and_uses(spark, run, tm
 
 def test_no_rows_and_no_partitions(spark, file_of):
     nothing = names(spark, 0, 2)
-    assert bloomery.spark.build(nothing, "name").to_bytes() == file_of([])
-    assert bloomery.spark.build(nothing.filter("false"), "name", parts=1).to_bytes() == file_of([])
+    assert bloomset.spark.build(nothing, "name").to_bytes() == file_of([])
+    assert bloomset.spark.build(nothing.filter("false"), "name", parts=1).to_bytes() == file_of([])
 
 
 def test_a_filter_that_nearly_fills_the_driver(spark):
-    known = bloomery.spark.build(names(spark, 3000, 2), "name", fpr="1%", memory="80MB")
+    known = bloomset.spark.build(names(spark, 3000, 2), "name", fpr="1%", memory="80MB")
     assert known.contains(SMALL).all()
 
 
 def test_what_cannot_be(spark):
     frame = names(spark, 10, 1)
     with pytest.raises(ValueError, match="kind ribbon cannot be merged; kinds that can: blocked_bloom, "):
-        bloomery.spark.build(frame, "name", kind="ribbon")
+        bloomset.spark.build(frame, "name", kind="ribbon")
     with pytest.raises(TypeError, match="have no keys; cast them to integers, text"):
-        bloomery.spark.build(frame.selectExpr("cast(1 as double) as x"), "x")
+        bloomset.spark.build(frame.selectExpr("cast(1 as double) as x"), "x")
     with pytest.raises(ValueError, match="a filter of .* bytes is no value of Spark"):
-        bloomery.spark.build(frame, "name", capacity="10G")
+        bloomset.spark.build(frame, "name", capacity="10G")
     with pytest.raises(ValueError, match="needs a driver with 6 times as much memory.*raise spark.driver.memory"):
-        bloomery.spark.build(frame, "name", capacity="100M")  # the driver has 512 MB
+        bloomset.spark.build(frame, "name", capacity="100M")  # the driver has 512 MB
     with pytest.raises(Exception, match="No such file"):
-        frame.filter(bloomery.spark.contains("name", "/nonexistent/f.bloom")).count()
+        frame.filter(bloomset.spark.contains("name", "/nonexistent/f.bloom")).count()
 
 
 def test_examples(spark, tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 
-import bloomery
+import bloomset
 import numpy
 import pytest
 from conftest import INSERTABLE, WITH_PACKAGE
@@ -48,7 +48,7 @@ def test_writers_and_readers_at_once(cls):
 
     def save():
         while not done.is_set():
-            assert bloomery.from_bytes(f.to_bytes()).kind == cls.kind
+            assert bloomset.from_bytes(f.to_bytes()).kind == cls.kind
             assert f.copy().kind == cls.kind
 
     def write():
@@ -66,7 +66,7 @@ def test_a_writer_comes_between_readers_without_end(operation):
     """Readers overlap, so that there is never a moment without one: each asks anew as soon as it has its
     answer. Those that come after a writer wait for it, so that it waits for the batches under way only."""
     keys = numpy.arange(1_000_000)
-    f, other = bloomery.BlockedBloom(capacity=keys.size), bloomery.BlockedBloom(capacity=keys.size)
+    f, other = bloomset.BlockedBloom(capacity=keys.size), bloomset.BlockedBloom(capacity=keys.size)
     write = {"add": lambda i: f.add(i), "update": lambda i: f.update([i]),
              "merge": lambda i: f.__ior__(other)}[operation]
     done = threading.Event()
@@ -99,9 +99,9 @@ def test_a_writer_comes_between_readers_without_end(operation):
 def test_a_program_ends_while_daemon_threads_are_within_batches():
     program = """
 import array, threading, time
-import bloomery
+import bloomset
 keys = array.array("q", range(100_000))
-f = bloomery.BlockedBloom(capacity=100_000)
+f = bloomset.BlockedBloom(capacity=100_000)
 begun = threading.Event()
 def ask():
     while True:
@@ -117,7 +117,7 @@ time.sleep(0.1)
 
 
 def test_two_filters_united_with_each_other_do_not_wait_for_ever():
-    a, b = bloomery.Bloom.build(range(0, 2000)), bloomery.Bloom.build(range(2000, 4000))
+    a, b = bloomset.Bloom.build(range(0, 2000)), bloomset.Bloom.build(range(2000, 4000))
 
     def unite(to, other):
         for _ in range(300):
@@ -131,7 +131,7 @@ def test_two_filters_united_with_each_other_do_not_wait_for_ever():
 
 def test_other_threads_run_while_a_batch_does():
     keys = numpy.arange(4_000_000)
-    f = bloomery.BlockedBloom(capacity=keys.size)
+    f = bloomset.BlockedBloom(capacity=keys.size)
     ticks = []
     done = threading.Event()
 
@@ -157,7 +157,7 @@ def test_other_threads_run_while_a_batch_does():
 
 
 def test_a_batch_whose_array_is_written_meanwhile_is_harmless():
-    f = bloomery.Bloom(100_000)
+    f = bloomset.Bloom(100_000)
     text = numpy.array(["key %06d" % i for i in range(N)])
     offsets = numpy.arange(0, 10 * N + 1, 10, dtype="i8")
     data = bytearray(10 * N)

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-BUILD = pathlib.Path(os.environ.get("BLOOMERY", pathlib.Path(__file__).resolve().parents[2] / "build" / "bloomery")).parent
+BUILD = pathlib.Path(os.environ.get("BLOOMSET", pathlib.Path(__file__).resolve().parents[2] / "build" / "bloomset")).parent
 VERSION = "15"
 INSTALLED = pathlib.Path("/usr/lib/postgresql") / VERSION
 SHARED = pathlib.Path("/usr/share/postgresql") / VERSION
@@ -22,15 +22,15 @@ SHARED = pathlib.Path("/usr/share/postgresql") / VERSION
 
 def missing():
     """Why there can be no server, or None."""
-    if not (BUILD / "bindings" / "postgres" / "bloomery.so").exists():
-        return "the extension of PostgreSQL is not built (BLOOMERY_POSTGRES)"
+    if not (BUILD / "bindings" / "postgres" / "bloomset.so").exists():
+        return "the extension of PostgreSQL is not built (BLOOMSET_POSTGRES)"
     if not (INSTALLED / "bin" / "postgres").exists():
         return f"the package postgresql-{VERSION} is missing"
     return None
 
 
 def require():
-    """Skips the tests where there can be no server, or fails with BLOOMERY_NEEDS_ENGINES."""
+    """Skips the tests where there can be no server, or fails with BLOOMSET_NEEDS_ENGINES."""
     sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "python"))
     import engines
 
@@ -40,7 +40,7 @@ def require():
 
 class Server:
     def __init__(self, **settings):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="bloomery-postgres-", dir="/tmp"))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="bloomset-postgres-", dir="/tmp"))
         self.folder.chmod(0o755)
         self.data = self.folder / "data"
         self.process = None

@@ -16,8 +16,8 @@ import pytest
 postgres_server.require()
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = os.path.abspath(os.environ.get("BLOOMERY", ROOT / "build" / "bloomery"))
-SQLITE = os.path.abspath(os.environ.get("BLOOMERY_SQLITE", ROOT / "build" / "bloomery_sqlite.so"))
+PROGRAM = os.path.abspath(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset"))
+SQLITE = os.path.abspath(os.environ.get("BLOOMSET_SQLITE", ROOT / "build" / "bloomset_sqlite.so"))
 ROWS = 20_000
 PARALLEL = """
 set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0;
@@ -30,18 +30,18 @@ SERIAL = "set max_parallel_workers_per_gather = 0;\n"
 def server():
     server = postgres_server.Server()
     server.ask(f"""
-        create extension bloomery;
+        create extension bloomset;
         create table users (id integer, name text, raw bytea);
         insert into users select n, 'user' || n, decode(lpad(to_hex(n), 8, '0'), 'hex') from generate_series(1, {ROWS}) n;
         insert into users values (null, null, null);
         analyze users;
-        create table parts as select id % 4 as part, bloomery_agg(name, 0.001, null, 5000) as f
+        create table parts as select id % 4 as part, bloomset_agg(name, 0.001, null, 5000) as f
             from users where id is not null group by part;
         alter table parts set (parallel_workers = 2);
-        create table large as select kind, bloomery_agg(n, 1e-6, kind) as f from generate_series(1, 200000) n,
+        create table large as select kind, bloomset_agg(n, 1e-6, kind) as f from generate_series(1, 200000) n,
             (values ('blocked_bloom'), ('fuse')) as kinds (kind) group by kind;
         -- A filter of any bytes, which nothing has checked.
-        create function unchecked(bytea) returns bloomery as 'byteasend' language internal immutable strict;
+        create function unchecked(bytea) returns bloomset as 'byteasend' language internal immutable strict;
     """)
     yield server
     server.close()
@@ -73,10 +73,10 @@ KEYS = {
 
 @pytest.mark.parametrize("column", KEYS)
 def test_a_column_becomes_a_filter_that_has_its_values(server, column, tmp_path):
-    assert bytes_of(server, f"select bloomery_agg({column}) from users", SERIAL) == file_of(tmp_path, KEYS[column])
+    assert bytes_of(server, f"select bloomset_agg({column}) from users", SERIAL) == file_of(tmp_path, KEYS[column])
     other = {"name": "'other' || id", "raw": "raw || raw", "id": "-id"}[column]
     found = server.ask(f"""
-        with f as materialized (select bloomery_agg({column}) as f from users)
+        with f as materialized (select bloomset_agg({column}) as f from users)
         select count(*), count(*) filter (where may_contain(f, {column})), count(may_contain(f, {column})),
                count(*) filter (where f @> ({other})) < {ROWS // 50} from f, users""")
     assert found == f"{ROWS + 1}|{ROWS}|{ROWS}|t"  # null asks nothing
@@ -89,7 +89,7 @@ SAME_ORDER = [("vector_quotient", 0.01), ("expandable", 0.01), ("cuckoo", 0.01)]
 
 
 def test_a_decimal_in_the_scale_of_its_conversion(server, tmp_path):
-    query = "select bloomery_agg(p::numeric(10,2)::text) from (values (-0.05), (1.5), (1.50), (12)) as v(p)"
+    query = "select bloomset_agg(p::numeric(10,2)::text) from (values (-0.05), (1.5), (1.50), (12)) as v(p)"
     assert bytes_of(server, query, SERIAL) == file_of(tmp_path, [b"-0.05", b"1.50", b"1.50", b"12.00"])
 
 
@@ -100,23 +100,23 @@ def arguments_of(kind, rate):
 @pytest.mark.parametrize("kind, rate", ANY_ORDER + SAME_ORDER)
 def test_it_is_the_file_of_the_command_line(server, kind, rate, tmp_path):
     expected = file_of(tmp_path, KEYS["name"], *arguments_of(kind, rate))
-    assert bytes_of(server, f"select bloomery_agg(name, {rate}, '{kind}') from users", SERIAL) == expected
+    assert bytes_of(server, f"select bloomset_agg(name, {rate}, '{kind}') from users", SERIAL) == expected
 
 
 @pytest.mark.parametrize("kind, rate", ANY_ORDER)
 def test_parallel_workers_make_the_same_file(server, kind, rate, tmp_path):
-    query = f"select bloomery_agg(name, {rate}, '{kind}') from users"
+    query = f"select bloomset_agg(name, {rate}, '{kind}') from users"
     assert bytes_of(server, query, PARALLEL) == file_of(tmp_path, KEYS["name"], *arguments_of(kind, rate))
 
 
-@pytest.mark.parametrize("aggregate", ["bloomery_agg(id)", "bloomery_merge(f)"])
+@pytest.mark.parametrize("aggregate", ["bloomset_agg(id)", "bloomset_merge(f)"])
 def test_explain_shows_the_parallel_plan(server, aggregate):
     table = "users" if "id" in aggregate else "parts"
     plan = server.ask(f"{PARALLEL} explain (analyze, costs off, timing off) select {aggregate} from {table}")
     assert re.search("Finalize Aggregate.*Gather.*Workers Launched: [12].*Partial Aggregate.*Parallel Seq Scan", plan, re.S)
 
 
-@pytest.mark.skipif(not os.path.exists(SQLITE), reason="the extension of SQLite is not built (BLOOMERY_SQLITE)")
+@pytest.mark.skipif(not os.path.exists(SQLITE), reason="the extension of SQLite is not built (BLOOMSET_SQLITE)")
 @pytest.mark.parametrize("kind", ["blocked_bloom", "fuse"])
 def test_it_is_the_value_of_sqlite(server, kind):
     db = sqlite3.connect(":memory:")
@@ -125,48 +125,48 @@ def test_it_is_the_value_of_sqlite(server, kind):
     db.execute("create table users (id integer, name text)")
     db.executemany("insert into users values (?, ?)", [(n, f"user{n}") for n in range(1, ROWS + 1)])
     for column in ("id", "name"):
-        theirs = db.execute(f"select bloomery_agg({column}, 0.001, ?) from users", [kind]).fetchone()[0]
-        assert bytes_of(server, f"select bloomery_agg({column}, 0.001, '{kind}') from users", SERIAL) == theirs
+        theirs = db.execute(f"select bloomset_agg({column}, 0.001, ?) from users", [kind]).fetchone()[0]
+        assert bytes_of(server, f"select bloomset_agg({column}, 0.001, '{kind}') from users", SERIAL) == theirs
 
 
 def test_groups_have_filters_of_their_own_that_merge(server, tmp_path):
     assert server.ask("""
-        create temporary table own as select id % 4 as part, bloomery_agg(name, 1e-6, 'blocked_bloom', 5000) as f
+        create temporary table own as select id % 4 as part, bloomset_agg(name, 1e-6, 'blocked_bloom', 5000) as f
             from users where id is not null group by part;
         select part, count(*) from own join users on may_contain(f, name) group by part order by part;
-        select count(*) from users, (select bloomery_merge(f) as f from own) as everything where f @> name;
-        select bloomery_merge(f) is null from own where part > 9;
-        select bloomery_agg(name) is null from users where id > 9999999;
-        select bloomery_agg(name) @> '' from users where id is null;
+        select count(*) from users, (select bloomset_merge(f) as f from own) as everything where f @> name;
+        select bloomset_merge(f) is null from own where part > 9;
+        select bloomset_agg(name) is null from users where id > 9999999;
+        select bloomset_agg(name) @> '' from users where id is null;
     """).split() == [*(f"{part}|{ROWS // 4}" for part in range(4)), str(ROWS), "t", "t", "f"]
 
 
 def test_parts_of_equal_capacity_merge_to_the_whole(server):
-    whole = bytes_of(server, f"select bloomery_agg(name, 0.001, 'bloom', {ROWS}) from users")
-    merged = bytes_of(server, f"select bloomery_merge(f) from (select bloomery_agg(name, 0.001, 'bloom', {ROWS}) as f "
+    whole = bytes_of(server, f"select bloomset_agg(name, 0.001, 'bloom', {ROWS}) from users")
+    merged = bytes_of(server, f"select bloomset_merge(f) from (select bloomset_agg(name, 0.001, 'bloom', {ROWS}) as f "
                               "from users group by id % 3) as parts")
     assert whole == merged
 
 
 def test_duplicates_are_one_key(server, tmp_path):
-    assert bytes_of(server, "select bloomery_agg(name, 0.01, 'fuse') from users, generate_series(1, 3)", SERIAL) == \
+    assert bytes_of(server, "select bloomset_agg(name, 0.01, 'fuse') from users, generate_series(1, 3)", SERIAL) == \
         file_of(tmp_path, KEYS["name"], "--kind", "fuse")
 
 
 def test_a_text_is_the_same_key_in_every_encoding(server, tmp_path):
     server.ask("create database latin encoding 'LATIN1' template template0")
-    query = "select bloomery_agg('Zo' || chr(235)) @> ('Zo' || chr(235)), bloomery_agg('Zo' || chr(235))::bytea"
-    assert server.ask("create extension bloomery;" + query, database="latin") == server.ask(query)
+    query = "select bloomset_agg('Zo' || chr(235)) @> ('Zo' || chr(235)), bloomset_agg('Zo' || chr(235))::bytea"
+    assert server.ask("create extension bloomset;" + query, database="latin") == server.ask(query)
     run(tmp_path, "build", "-q", "-o", "f.bloom", input="Zoë\n".encode())
-    assert bytes_of(server, "select bloomery_agg('Zo' || chr(235))") == (tmp_path / "f.bloom").read_bytes()
+    assert bytes_of(server, "select bloomset_agg('Zo' || chr(235))") == (tmp_path / "f.bloom").read_bytes()
 
 
 def test_info_is_json_with_the_names_of_the_command_line(server, tmp_path):
-    (tmp_path / "f.bloom").write_bytes(bytes_of(server, "select bloomery_agg(name) from users", SERIAL))
+    (tmp_path / "f.bloom").write_bytes(bytes_of(server, "select bloomset_agg(name) from users", SERIAL))
     theirs = json.loads(run(tmp_path, "info", "--json", "f.bloom"))
-    ours = json.loads(server.ask(SERIAL + "select bloomery_info(bloomery_agg(name)) from users"))
+    ours = json.loads(server.ask(SERIAL + "select bloomset_info(bloomset_agg(name)) from users"))
     assert ours == {name: theirs[name] for name in ours} and len(ours) == 11
-    server.ask("create index kinds on parts ((bloomery_info(f)->>'kind'))")
+    server.ask("create index kinds on parts ((bloomset_info(f)->>'kind'))")
 
 
 def test_text_and_binary_forms(server, tmp_path):
@@ -175,7 +175,7 @@ def test_text_and_binary_forms(server, tmp_path):
         create temporary table a as select part, f from parts; create temporary table b (like a);
         copy a to '{file}' (format %s); copy b from '{file}' (format %s); select count(*) from a join b using (part)
         where a.f::text = b.f::text and a.f::bytea = b.f::bytea and a.f::text = a.f::bytea::text
-        and a.f::bytea::bloomery::text = a.f::text"""
+        and a.f::bytea::bloomset::text = a.f::text"""
     assert [server.ask(script % (form, form)) for form in ("text", "binary")] == ["4", "4"]
 
 
@@ -186,13 +186,13 @@ def test_text_and_binary_forms(server, tmp_path):
 def test_a_query_of_many_filters_asks_each(server):
     """Large and small, in memory, in the row and out of line, in pieces and whole, in mixed order."""
     server.ask(f"""
-        create table mixed (number integer, f bloomery);
-        insert into mixed select n % 40, bloomery_agg(id, 1e-9, (array['blocked_bloom', 'fuse', 'bloom'])[n % 3 + 1])
+        create table mixed (number integer, f bloomset);
+        insert into mixed select n % 40, bloomset_agg(id, 1e-9, (array['blocked_bloom', 'fuse', 'bloom'])[n % 3 + 1])
             from users cross join lateral (select id % 40 as n) as part
             where id is not null and (n > 5 or id < 1000) group by n;
-        insert into mixed select 40 + n, bloomery_agg(id, 1e-9, (array['blocked_bloom', 'fuse', 'bloom'])[n % 3 + 1])
+        insert into mixed select 40 + n, bloomset_agg(id, 1e-9, (array['blocked_bloom', 'fuse', 'bloom'])[n % 3 + 1])
             from users, generate_series(0, 5) as n where id % 6 = n group by n;
-        insert into mixed select 46, bloomery_agg(id, 0.5, 'blocked_bloom') from users;
+        insert into mixed select 46, bloomset_agg(id, 0.5, 'blocked_bloom') from users;
         create function is_member(number integer, id integer) returns boolean language sql immutable as
             'select case when number < 6 then id % 40 = number and id < 1000 when number < 40 then id % 40 = number
                          when number < 46 then id % 6 = number - 40 end';
@@ -201,7 +201,7 @@ def test_a_query_of_many_filters_asks_each(server):
                (select * from {filters} as f, users where id % 21 = 0 order by {order}) as pairs where number < 46"""
     pairs = str(46 * len([n for n in range(1, ROWS + 1) if n % 21 == 0]))
     for order in ("number", "id, number", "hashint4(id * 50 + number)"):
-        for filters in ("mixed", "(select number, f::bytea::bloomery as f from mixed offset 0)"):
+        for filters in ("mixed", "(select number, f::bytea::bloomset as f from mixed offset 0)"):
             if "bytea" in filters and order != "number":
                 continue  # each row would copy a filter
             assert server.ask("set work_mem = '64MB';" + wrong.format(filters=filters, order=order)) == f"{pairs}|0"
@@ -210,13 +210,13 @@ def test_a_query_of_many_filters_asks_each(server):
 
 def test_a_filter_that_changes_within_a_transaction_is_asked_anew(server):
     assert server.ask("""
-        create temporary table one (f bloomery);
-        insert into one select bloomery_agg(id) from users;
+        create temporary table one (f bloomset);
+        insert into one select bloomset_agg(id) from users;
         do $$
         declare wrong integer := 0;
         begin
           for n in 1..50 loop
-            update one set f = (select bloomery_agg(u.id, 1e-9) from users u where u.id % 50 = n - 1);
+            update one set f = (select bloomset_agg(u.id, 1e-9) from users u where u.id % 50 = n - 1);
             wrong := wrong + (select count(*) from one where not may_contain(f, n + 49) or may_contain(f, n));
           end loop;
           raise exception 'wrong: %', wrong;
@@ -243,24 +243,24 @@ def test_a_query_reads_only_the_block_of_its_key(server):
 
 
 @pytest.mark.parametrize("query, state, sentence", [
-    ("select bloomery_agg(name, 2) from users", "22023", "rate"),
-    ("select bloomery_agg(name, 'nan') from users", "22023", "rate"),
-    ("select bloomery_agg(name, -1) from users", "22023", "rate"),
-    ("select bloomery_agg(name, 1e-18) from users", "0A000|22023", ""),
-    ("select bloomery_agg(name, 0.01, 'bloo') from users", "22023", "bloo"),
-    ("select bloomery_agg(name, 0.01, repeat('é', 2000)) from users", "22023", "éé"),
-    ("select bloomery_agg(name, 0.01, null, 0) from users", "22023", "the capacity 0 is not positive"),
-    ("select bloomery_agg(name, 0.01, null, 1000000000000000) from users", "54000", "at most 1 GB"),
-    ("select bloomery_agg(name, 0.01, 'cuckoo', 10) from users", "54000", "no room"),
-    ("select bloomery_merge(f) from (select bloomery_agg(id) f from users union all "
-     "select bloomery_agg(id, 0.01, 'fuse') from users) x", "0A000", "")])
+    ("select bloomset_agg(name, 2) from users", "22023", "rate"),
+    ("select bloomset_agg(name, 'nan') from users", "22023", "rate"),
+    ("select bloomset_agg(name, -1) from users", "22023", "rate"),
+    ("select bloomset_agg(name, 1e-18) from users", "0A000|22023", ""),
+    ("select bloomset_agg(name, 0.01, 'bloo') from users", "22023", "bloo"),
+    ("select bloomset_agg(name, 0.01, repeat('é', 2000)) from users", "22023", "éé"),
+    ("select bloomset_agg(name, 0.01, null, 0) from users", "22023", "the capacity 0 is not positive"),
+    ("select bloomset_agg(name, 0.01, null, 1000000000000000) from users", "54000", "at most 1 GB"),
+    ("select bloomset_agg(name, 0.01, 'cuckoo', 10) from users", "54000", "no room"),
+    ("select bloomset_merge(f) from (select bloomset_agg(id) f from users union all "
+     "select bloomset_agg(id, 0.01, 'fuse') from users) x", "0A000", "")])
 def test_errors_are_one_sentence(server, query, state, sentence):
     done = server.psql("\\set VERBOSITY verbose\n" + query)
-    assert re.match(f"ERROR:  ({state}): bloomery: [^\n]*{sentence}", done.stderr), done.stderr
+    assert re.match(f"ERROR:  ({state}): bloomset: [^\n]*{sentence}", done.stderr), done.stderr
 
 
-@pytest.mark.parametrize("query", ["select bloomery_agg(id * 1.5) from users", "select bloomery_agg(now())",
-                                   "select bloomery_deserialize('', null)", "select bloomery_build(null)"])
+@pytest.mark.parametrize("query", ["select bloomset_agg(id * 1.5) from users", "select bloomset_agg(now())",
+                                   "select bloomset_deserialize('', null)", "select bloomset_build(null)"])
 def test_wrong_types_and_states_are_errors_of_the_server(server, query):
     assert server.psql(query).stderr.startswith("ERROR:")
 
@@ -268,19 +268,19 @@ def test_wrong_types_and_states_are_errors_of_the_server(server, query):
 def test_a_filter_with_a_secret_key_is_refused(server, tmp_path):
     (tmp_path / "key").write_text("000102030405060708090a0b0c0d0e0f\n")
     run(tmp_path, "build", "-q", "-o", "f.bloom", "--hash", "siphash", "--key-file", "key", input=b"a\n")
-    done = server.psql(f"select '\\x{(tmp_path / 'f.bloom').read_bytes().hex()}'::bloomery")
+    done = server.psql(f"select '\\x{(tmp_path / 'f.bloom').read_bytes().hex()}'::bloomset")
     assert "secret key" in done.stderr
 
 
 def test_other_bytes_are_refused(server):
     for text in ("", "abc", "\\x", "\\x00", "\\xzz", "\\x" + "00" * 64, "\\x89424c4f4f4d0d0a"):
-        assert server.psql(f"select '{text}'::bloomery").stderr.startswith("ERROR:"), text
+        assert server.psql(f"select '{text}'::bloomset").stderr.startswith("ERROR:"), text
 
 
 HOSTILE = """
 do $$
 declare
-  whole bytea := (select bloomery_agg(name, 0.01, '{kind}')::bytea from users where id < 3000);
+  whole bytea := (select bloomset_agg(name, 0.01, '{kind}')::bytea from users where id < 3000);
   damaged bytea;
   refused integer := 0;
   asked integer := 0;
@@ -292,15 +292,15 @@ begin
       foreach asked in array array[1, 2, 3, 4, 5] loop
         begin
           case asked
-            when 1 then perform damaged::bloomery;
-            when 2 then perform ('\\x' || encode(damaged, 'hex'))::bloomery;
+            when 1 then perform damaged::bloomset;
+            when 2 then perform ('\\x' || encode(damaged, 'hex'))::bloomset;
             when 3 then perform may_contain(unchecked(damaged), 'user7');
-            when 4 then perform bloomery_info(unchecked(damaged));
-            when 5 then perform bloomery_union(unchecked(damaged), whole::bloomery);
+            when 4 then perform bloomset_info(unchecked(damaged));
+            when 5 then perform bloomset_union(unchecked(damaged), whole::bloomset);
           end case;
           raise warning 'accepted: byte %, way %', at, asked;
         exception when invalid_binary_representation or feature_not_supported then
-          if sqlerrm not like 'bloomery: the filter%' then raise warning '%', sqlerrm; end if;
+          if sqlerrm not like 'bloomset: the filter%' then raise warning '%', sqlerrm; end if;
           refused := refused + 1;
         end;
       end loop;
@@ -320,7 +320,7 @@ def test_damaged_filters_are_errors(server, kind):
 def test_damaged_stored_filters_do_not_stop_the_server(server):
     """Large filters whose bytes were damaged on disk, read in pieces. The header is always checked."""
     done = server.psql("""
-        create temporary table damaged (at integer, f bloomery);
+        create temporary table damaged (at integer, f bloomset);
         insert into damaged select at, unchecked(set_byte(whole, at, 255 - get_byte(whole, at))) from
             (select f::bytea as whole from large where kind = 'blocked_bloom') x, generate_series(0, 129) at;
         insert into damaged select 1000 + at, unchecked(substr(whole, 1, at)) from
@@ -350,7 +350,7 @@ def test_damaged_stored_filters_do_not_stop_the_server(server):
 def test_memory_of_groups_is_the_servers(server):
     """The server knows the size of the collected keys: beyond work_mem groups go to disk."""
     plan = server.ask(SERIAL + "set work_mem = '256kB'; set hash_mem_multiplier = 1; set enable_sort = off;"
-                      "explain (analyze, costs off, timing off) select id % 500, bloomery_agg(name) from users group by 1")
+                      "explain (analyze, costs off, timing off) select id % 500, bloomset_agg(name) from users group by 1")
     assert re.search("HashAggregate.*Batches: [0-9]+.*Disk Usage", plan, re.S), plan
 
 
@@ -360,12 +360,12 @@ def test_a_session_without_memory_gets_an_error(server):
         select pg_backend_pid() as pid \\gset
         \\setenv PID :pid
         \\! grep VmSize /proc/$PID/status | awk '{print ($2 + 20000) * 1024}' | xargs -I{} %s --pid $PID --as={}
-        select bloomery_agg(n, 0.01, 'bloom', 800000000) from generate_series(1, 10) n;
-        select bloomery_agg(n) from generate_series(1, 3000000) n;
-        select bloomery_agg(n) @> 1 from generate_series(1, 10) n;
+        select bloomset_agg(n, 0.01, 'bloom', 800000000) from generate_series(1, 10) n;
+        select bloomset_agg(n) from generate_series(1, 3000000) n;
+        select bloomset_agg(n) @> 1 from generate_series(1, 10) n;
     """ % " ".join([*server.as_user, "prlimit"])
     done = subprocess.run(["psql", "-XqAt"], input=script, env=server.env, capture_output=True, text=True, timeout=60)
-    assert re.search("ERROR:  bloomery: [^\n]*memory.*ERROR:  out of memory", done.stderr, re.S), done.stderr
+    assert re.search("ERROR:  bloomset: [^\n]*memory.*ERROR:  out of memory", done.stderr, re.S), done.stderr
     assert done.stdout.endswith("t\n")
 
 
@@ -373,7 +373,7 @@ def test_sessions_at_once(server):
     found = []
 
     def work():
-        found.append(server.ask(PARALLEL + "create temporary table own as select bloomery_agg(name, 1e-9) as f from users;"
+        found.append(server.ask(PARALLEL + "create temporary table own as select bloomset_agg(name, 1e-9) as f from users;"
                                 "select md5(f::bytea) from own; select count(*) from own, users where f @> name"))
 
     threads = [threading.Thread(target=work) for _ in range(4)]
@@ -386,7 +386,7 @@ def test_sessions_at_once(server):
 
 def test_dump_and_restore(server):
     server.ask("create database restored")
-    dump = subprocess.run(["pg_dump", "-t", "parts", "-t", "large", "-e", "bloomery", "postgres"], env=server.env,
+    dump = subprocess.run(["pg_dump", "-t", "parts", "-t", "large", "-e", "bloomset", "postgres"], env=server.env,
                           capture_output=True, text=True, check=True).stdout
     query = "select md5(string_agg(md5(f::bytea), '' order by part)) from parts"
     server.ask(dump, database="restored")
@@ -397,7 +397,7 @@ def test_dump_and_restore(server):
 def test_replication_carries_filters(server, form):
     query = "select md5(string_agg(md5(f::bytea), '' order by part)) from sent"
     server.ask(f"create database replica_{form}")
-    server.ask("create extension bloomery; create table sent (part integer, f bloomery)", database=f"replica_{form}")
+    server.ask("create extension bloomset; create table sent (part integer, f bloomset)", database=f"replica_{form}")
     server.ask(f"""
         create table sent as select * from parts where part < 2;
         create publication filters for table sent;
@@ -435,8 +435,8 @@ def test_a_crash_loses_nothing(server):
 
 def test_the_extension_can_be_removed(server):
     server.ask("create database other")
-    assert server.ask("create extension bloomery; drop extension bloomery; create schema s;"
-                      "create extension bloomery schema s; select s.bloomery_agg(1) operator(s.@>) 1",
+    assert server.ask("create extension bloomset; drop extension bloomset; create schema s;"
+                      "create extension bloomset schema s; select s.bloomset_agg(1) operator(s.@>) 1",
                       database="other") == "t"
 
 
@@ -444,6 +444,6 @@ def test_regression(server):
     """In the style of pg_regress: statements, and the output of psql."""
     folder = ROOT / "tests" / "sql" / "postgres"
     server.ask("create database regression")
-    done = subprocess.run(["psql", "-X", "-a", "-q", "-d", "regression"], input=(folder / "sql/bloomery.sql").read_text(),
+    done = subprocess.run(["psql", "-X", "-a", "-q", "-d", "regression"], input=(folder / "sql/bloomset.sql").read_text(),
                           env=server.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert done.stdout == (folder / "expected/bloomery.out").read_text()
+    assert done.stdout == (folder / "expected/bloomset.out").read_text()

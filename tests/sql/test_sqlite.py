@@ -10,8 +10,8 @@ import threading
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = os.path.abspath(os.environ.get("BLOOMERY", ROOT / "build" / "bloomery"))
-EXTENSION = os.path.abspath(os.environ.get("BLOOMERY_SQLITE", ROOT / "build" / "bloomery_sqlite.so"))
+PROGRAM = os.path.abspath(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset"))
+EXTENSION = os.path.abspath(os.environ.get("BLOOMSET_SQLITE", ROOT / "build" / "bloomset_sqlite.so"))
 
 
 def connect(file=":memory:"):
@@ -42,12 +42,12 @@ def run(folder, *arguments, input=b"", code=0):
 
 @pytest.mark.parametrize("column", ["id", "name", "raw"])
 def test_a_column_becomes_a_filter_that_has_its_values(db, column):
-    f = one(db, f"select bloomery_agg({column}) from users")
-    assert one(db, f"select sum(bloomery_contains(?, {column})) from users", f) == 1000
-    passed = one(db, "select sum(bloomery_contains(?, 'other' || id)) from users", f)
+    f = one(db, f"select bloomset_agg({column}) from users")
+    assert one(db, f"select sum(bloomset_contains(?, {column})) from users", f) == 1000
+    passed = one(db, "select sum(bloomset_contains(?, 'other' || id)) from users", f)
     assert passed < 50
-    assert one(db, "select bloomery_contains(?, null)", f) == 0
-    assert one(db, "select bloomery_contains(null, 'a')") is None
+    assert one(db, "select bloomset_contains(?, null)", f) == 0
+    assert one(db, "select bloomset_contains(null, 'a')") is None
 
 
 @pytest.mark.parametrize("kind", ["blocked_bloom", "bloom", "fuse", "ribbon"])
@@ -55,99 +55,99 @@ def test_it_is_the_file_of_the_command_line(db, kind, tmp_path):
     names = "".join(f"user{i}\n" for i in range(1000)).encode()
     run(tmp_path, "build", "-q", "-o", "f.bloom", "--kind", kind, "--fpr", "0.1%", input=names)
     for rate in (0.001, "0.1%"):
-        assert one(db, "select bloomery_agg(name, ?, ?) from users", rate, kind) == \
+        assert one(db, "select bloomset_agg(name, ?, ?) from users", rate, kind) == \
             (tmp_path / "f.bloom").read_bytes()
     numbers = "".join(i.to_bytes(8, "little").hex() + "\n" for i in range(1000)).encode()
     run(tmp_path, "build", "-q", "-o", "n.bloom", "--kind", kind, "--keys", "hex", input=numbers)
-    assert one(db, "select bloomery_agg(id, null, ?) from users", kind) == (tmp_path / "n.bloom").read_bytes()
+    assert one(db, "select bloomset_agg(id, null, ?) from users", kind) == (tmp_path / "n.bloom").read_bytes()
 
 
 def test_a_filter_of_another_program_is_asked(db, tmp_path):
     run(tmp_path, "build", "-q", "-o", "f.bloom", "--fpr", "1e-6", input=b"user7\nuser8\n")
     f = (tmp_path / "f.bloom").read_bytes()
-    assert [row[0] for row in db.execute("select id from users where bloomery_contains(?, name)", [f])] == [7, 8]
+    assert [row[0] for row in db.execute("select id from users where bloomset_contains(?, name)", [f])] == [7, 8]
 
 
 def test_filters_of_groups_are_one_value_each_and_merge(db):
-    db.execute("create table filters as select id % 4 as part, bloomery_agg(name, 1e-6) as f from users "
+    db.execute("create table filters as select id % 4 as part, bloomset_agg(name, 1e-6) as f from users "
                "where id is not null group by part")
     assert one(db, "select count(*) from filters") == 4
-    found = db.execute("select part, sum(bloomery_contains(f, name)) from filters, users group by part").fetchall()
+    found = db.execute("select part, sum(bloomset_contains(f, name)) from filters, users group by part").fetchall()
     assert found == [(part, 250) for part in range(4)]
-    union = one(db, "select bloomery_merge(f) from filters")
-    assert one(db, "select sum(bloomery_contains(?, name)) from users", union) == 1000
-    assert one(db, "select bloomery_merge(f) from filters where part > 9") is None
-    assert one(db, "select bloomery_agg(name) from users where id > 5000") is None
+    union = one(db, "select bloomset_merge(f) from filters")
+    assert one(db, "select sum(bloomset_contains(?, name)) from users", union) == 1000
+    assert one(db, "select bloomset_merge(f) from filters where part > 9") is None
+    assert one(db, "select bloomset_agg(name) from users where id > 5000") is None
 
 
 def test_parts_merge_to_one_file_in_any_order(db):
     for i in range(3):
         db.execute("create table if not exists halves (f blob)")
-        db.execute("insert into halves select bloomery_agg(name, 0.01, 'bloom') from users where id between ? and ?",
+        db.execute("insert into halves select bloomset_agg(name, 0.01, 'bloom') from users where id between ? and ?",
                    [300 * i, 300 * i + 299])
-    unions = {one(db, f"select bloomery_merge(f) from (select f from halves order by rowid {order})")
+    unions = {one(db, f"select bloomset_merge(f) from (select f from halves order by rowid {order})")
               for order in ("asc", "desc")}
     assert len(unions) == 1
 
 
 def test_parts_of_one_capacity_merge_to_the_filter_of_all(db):
-    parts = "select bloomery_agg(name, 0.01, null, 1000) as f from users group by id % 3"
-    whole = one(db, "select bloomery_agg(name, 0.01, null, 1000) from users")
-    assert one(db, f"select bloomery_merge(f) from ({parts})") == whole
+    parts = "select bloomset_agg(name, 0.01, null, 1000) as f from users group by id % 3"
+    whole = one(db, "select bloomset_agg(name, 0.01, null, 1000) from users")
+    assert one(db, f"select bloomset_merge(f) from ({parts})") == whole
 
 
 def test_a_column_without_values_is_an_empty_filter(db):
-    f = one(db, "select bloomery_agg(name) from users where id is null")
-    assert one(db, "select sum(bloomery_contains(?, name)) from users", f) == 0
+    f = one(db, "select bloomset_agg(name) from users where id is null")
+    assert one(db, "select sum(bloomset_contains(?, name)) from users", f) == 0
 
 
 def test_info_is_json_with_the_names_of_the_command_line(db, tmp_path):
-    f = one(db, "select bloomery_agg(name) from users")
+    f = one(db, "select bloomset_agg(name) from users")
     (tmp_path / "f.bloom").write_bytes(f)
     theirs = json.loads(run(tmp_path, "info", "--json", "f.bloom"))
-    ours = json.loads(one(db, "select bloomery_info(?)", f))
+    ours = json.loads(one(db, "select bloomset_info(?)", f))
     assert ours == {name: theirs[name] for name in ours} and len(ours) == 11
-    assert one(db, "select json_extract(bloomery_info(?), '$.kind')", f) == "blocked_bloom"
+    assert one(db, "select json_extract(bloomset_info(?), '$.kind')", f) == "blocked_bloom"
 
 
 def test_functions_are_deterministic_so_they_may_stand_in_indexes(db):
     db.execute("create table filters (f blob)")
-    db.execute("insert into filters select bloomery_agg(name) from users")
-    db.execute("create index kinds on filters (json_extract(bloomery_info(f), '$.capacity'))")
+    db.execute("insert into filters select bloomset_agg(name) from users")
+    db.execute("create index kinds on filters (json_extract(bloomset_info(f), '$.capacity'))")
     plan = db.execute("explain query plan select 1 from filters where "
-                      "json_extract(bloomery_info(f), '$.capacity') = 1000").fetchall()
+                      "json_extract(bloomset_info(f), '$.capacity') = 1000").fetchall()
     assert "USING INDEX kinds" in plan[0][3] or "COVERING INDEX kinds" in plan[0][3]
 
 
 @pytest.mark.parametrize("query, sentence", [
-    ("select bloomery_agg(id * 1.5) from users", "a floating-point number is no key"),
-    ("select bloomery_contains(bloomery_agg(name), 1.5) from users", "a floating-point number is no key"),
-    ("select bloomery_agg(name, 2) from users", "rate"),
-    ("select bloomery_agg(name, 'often') from users", "often"),
-    ("select bloomery_agg(name, 0.01, 'bloo') from users", "bloo"),
-    ("select bloomery_agg(name, 0.01, 'bloom', 0) from users", "the capacity 0 is not positive"),
-    ("select bloomery_contains('no filter', name) from users", "the filter"),
-    ("select bloomery_info(x'00')", "the filter"),
-    ("select bloomery_merge(name) from users", "the filter")])
+    ("select bloomset_agg(id * 1.5) from users", "a floating-point number is no key"),
+    ("select bloomset_contains(bloomset_agg(name), 1.5) from users", "a floating-point number is no key"),
+    ("select bloomset_agg(name, 2) from users", "rate"),
+    ("select bloomset_agg(name, 'often') from users", "often"),
+    ("select bloomset_agg(name, 0.01, 'bloo') from users", "bloo"),
+    ("select bloomset_agg(name, 0.01, 'bloom', 0) from users", "the capacity 0 is not positive"),
+    ("select bloomset_contains('no filter', name) from users", "the filter"),
+    ("select bloomset_info(x'00')", "the filter"),
+    ("select bloomset_merge(name) from users", "the filter")])
 def test_errors_are_one_sentence(db, query, sentence):
     with pytest.raises(sqlite3.OperationalError, match=sentence) as caught:
         db.execute(query).fetchall()
-    assert str(caught.value).startswith("bloomery: ")
+    assert str(caught.value).startswith("bloomset: ")
 
 
 def test_damaged_filters_are_errors(db):
-    f = one(db, "select bloomery_agg(name) from users")
+    f = one(db, "select bloomset_agg(name) from users")
     for at in [*range(0, len(f), 37), *range(192)]:
         for damaged in (f[:at], f[:at] + bytes([f[at] ^ 1]) + f[at + 1:]):
-            for query in ("select bloomery_contains(?, 'a')", "select bloomery_info(?)", "select bloomery_merge(?)"):
-                with pytest.raises(sqlite3.OperationalError, match="^bloomery: the filter"):
+            for query in ("select bloomset_contains(?, 'a')", "select bloomset_info(?)", "select bloomset_merge(?)"):
+                with pytest.raises(sqlite3.OperationalError, match="^bloomset: the filter"):
                     db.execute(query, [damaged]).fetchall()
 
 
 def test_filters_of_different_kinds_do_not_merge(db):
-    with pytest.raises(sqlite3.OperationalError, match="^bloomery: "):
-        db.execute("select bloomery_merge(f) from (select bloomery_agg(name) as f from users union all "
-                   "select bloomery_agg(name, 0.01, 'bloom') from users)").fetchall()
+    with pytest.raises(sqlite3.OperationalError, match="^bloomset: "):
+        db.execute("select bloomset_merge(f) from (select bloomset_agg(name) as f from users union all "
+                   "select bloomset_agg(name, 0.01, 'bloom') from users)").fetchall()
 
 
 def test_threads_with_connections_of_their_own(tmp_path):
@@ -160,8 +160,8 @@ def test_threads_with_connections_of_their_own(tmp_path):
 
     def work():
         own = connect(file)
-        f = one(own, "select bloomery_agg(name) from users")
-        found.append((f, one(own, "select sum(bloomery_contains(?, name)) from users", f)))
+        f = one(own, "select bloomset_agg(name) from users")
+        found.append((f, one(own, "select sum(bloomset_contains(?, name)) from users", f)))
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
@@ -172,7 +172,7 @@ def test_threads_with_connections_of_their_own(tmp_path):
 
 
 def test_the_shell_loads_it(tmp_path):
-    script = f".load {EXTENSION.removesuffix('.so')}\nselect bloomery_contains(bloomery_agg(value), 'b') " \
+    script = f".load {EXTENSION.removesuffix('.so')}\nselect bloomset_contains(bloomset_agg(value), 'b') " \
              "from json_each('[\"a\", \"b\"]');\n"
     done = subprocess.run(["sqlite3"], input=script, cwd=tmp_path, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("1\n", "")

@@ -1,4 +1,4 @@
-// Formulas of bloomery explain have the values of mathematics.
+// Formulas of bloomset explain have the values of mathematics.
 
 #include "teach/formula.hpp"
 
@@ -15,7 +15,7 @@
 
 namespace {
 
-using bloomery::teach::formula;
+using bloomset::teach::formula;
 
 std::int64_t value(const std::string& text, std::int64_t x = 0) {
   const auto parsed = formula::parse(text);

@@ -1,9 +1,9 @@
-// The walks of bloomery explain show the bits that the library sets.
+// The walks of bloomset explain show the bits that the library sets.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/bloom.hpp>
+#include <bloomset/bloom.hpp>
 #include <string>
 
 #include "teach/drawing.hpp"
@@ -12,7 +12,7 @@
 
 namespace {
 
-using namespace bloomery::teach;  // NOLINT(google-build-using-namespace)
+using namespace bloomset::teach;  // NOLINT(google-build-using-namespace)
 
 template <class Rule>
 void same_bits_as_the_library() {
@@ -21,9 +21,9 @@ void same_bits_as_the_library() {
   const auto family = named_family(Rule::name, k);
   ASSERT_TRUE(family) << family.error().message;
   auto taught =
-      bloomery::basic_bloom<family_rule>::make({.bits = m, .hashes = k}, family_rule{*family});
+      bloomset::basic_bloom<family_rule>::make({.bits = m, .hashes = k}, family_rule{*family});
   ASSERT_TRUE(taught) << taught.error().message;
-  bloomery::basic_bloom<Rule> plain({.bits = m, .hashes = k});
+  bloomset::basic_bloom<Rule> plain({.bits = m, .hashes = k});
   for (int i = 0; i < 50; ++i) {
     const std::string word = "word" + std::to_string(i);
     taught->insert(word);
@@ -34,10 +34,10 @@ void same_bits_as_the_library() {
 }
 
 TEST(explain, named_families_are_the_librarys_own) {
-  same_bits_as_the_library<bloomery::double_hashing>();
-  same_bits_as_the_library<bloomery::salted_hashing>();
-  same_bits_as_the_library<bloomery::md5_hashing>();
-  same_bits_as_the_library<bloomery::fnv_murmur_hashing>();
+  same_bits_as_the_library<bloomset::double_hashing>();
+  same_bits_as_the_library<bloomset::salted_hashing>();
+  same_bits_as_the_library<bloomset::md5_hashing>();
+  same_bits_as_the_library<bloomset::fnv_murmur_hashing>();
 }
 
 TEST(explain, a_short_array_is_drawn_under_its_indices) {

@@ -2,12 +2,12 @@
 
 // The arguments and results of every call: structures of any version, pointers, errors, keys.
 
-#include <bloomery.h>
+#include <bloomset.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstring>
 #include <exception>
@@ -17,41 +17,41 @@
 #include <string_view>
 #include <utility>
 
-namespace bloomery::c {
+namespace bloomset::c {
 
 // The number of keys of a batch that become views at once.
 inline constexpr std::size_t piece = 1024;
 
 // Sizes of the structures in the first version. Later versions are larger.
 inline constexpr std::size_t first_error =
-    offsetof(bloomery_error, message) + sizeof(bloomery_error::message);
+    offsetof(bloomset_error, message) + sizeof(bloomset_error::message);
 inline constexpr std::size_t first_request =
-    offsetof(bloomery_request, hash) + sizeof(bloomery_request::hash);
+    offsetof(bloomset_request, hash) + sizeof(bloomset_request::hash);
 // A larger struct_size was never set: no structure will be as large.
 inline constexpr std::size_t max_struct = 4096;
 
-inline bloomery_status status_of(errc code) noexcept {
+inline bloomset_status status_of(errc code) noexcept {
   switch (code) {
     case errc::invalid_argument:
-      return BLOOMERY_INVALID_ARGUMENT;
+      return BLOOMSET_INVALID_ARGUMENT;
     case errc::not_found:
-      return BLOOMERY_NOT_FOUND;
+      return BLOOMSET_NOT_FOUND;
     case errc::exists:
-      return BLOOMERY_EXISTS;
+      return BLOOMSET_EXISTS;
     case errc::corrupt:
-      return BLOOMERY_CORRUPT;
+      return BLOOMSET_CORRUPT;
     case errc::unsupported:
-      return BLOOMERY_UNSUPPORTED;
+      return BLOOMSET_UNSUPPORTED;
     case errc::incompatible:
-      return BLOOMERY_INCOMPATIBLE;
+      return BLOOMSET_INCOMPATIBLE;
     case errc::full:
-      return BLOOMERY_FULL;
+      return BLOOMSET_FULL;
     case errc::io:
-      return BLOOMERY_IO;
+      return BLOOMSET_IO;
     case errc::out_of_memory:
       break;
   }
-  return BLOOMERY_OUT_OF_MEMORY;
+  return BLOOMSET_OUT_OF_MEMORY;
 }
 
 inline bool has_possible_size(std::size_t size, std::size_t min) noexcept {
@@ -81,7 +81,7 @@ result<std::size_t> size_of(const Structure* structure, std::size_t min, std::st
                           name, size, sizeof(Structure)));
 }
 
-inline bloomery_status tell(bloomery_error* error, bloomery_status status,
+inline bloomset_status tell(bloomset_error* error, bloomset_status status,
                             std::string_view message) noexcept {
   if (error != nullptr) {
     error->status = status;
@@ -99,9 +99,9 @@ struct needed {
 };
 using needed_pointers = std::initializer_list<needed>;
 
-inline result<void> check(const bloomery_error* error, needed_pointers pointers) {
+inline result<void> check(const bloomset_error* error, needed_pointers pointers) {
   if (error != nullptr) {
-    if (const auto ok = size_of(error, first_error, "bloomery_error"); !ok) return fail(ok.error());
+    if (const auto ok = size_of(error, first_error, "bloomset_error"); !ok) return fail(ok.error());
   }
   for (const needed& each : pointers) {
     if (each.pointer == nullptr) {
@@ -116,19 +116,19 @@ inline result<void> check(const bloomery_error* error, needed_pointers pointers)
 /// Runs the work of a call, which returns a result<void>, unless a pointer that it needs is NULL.
 /// The work throws only if memory is missing.
 template <class Work>
-bloomery_status run(bloomery_error* error, needed_pointers pointers, Work&& work) noexcept {
+bloomset_status run(bloomset_error* error, needed_pointers pointers, Work&& work) noexcept {
   if (error != nullptr && !has_possible_size(error->struct_size, first_error)) {
-    return BLOOMERY_INVALID_ARGUMENT;  // the place of its message is unknown
+    return BLOOMSET_INVALID_ARGUMENT;  // the place of its message is unknown
   }
   try {
     const result<void> ready = check(error, pointers);
     const result<void> done = ready ? std::forward<Work>(work)() : ready;
-    if (done) return tell(error, BLOOMERY_OK, "");
+    if (done) return tell(error, BLOOMSET_OK, "");
     return tell(error, status_of(done.error().code), done.error().message);
   } catch (const std::bad_alloc&) {
-    return tell(error, BLOOMERY_OUT_OF_MEMORY, "the memory could not be had");
+    return tell(error, BLOOMSET_OUT_OF_MEMORY, "the memory could not be had");
   } catch (const std::exception& other) {
-    return tell(error, BLOOMERY_INVALID_ARGUMENT, other.what());
+    return tell(error, BLOOMSET_INVALID_ARGUMENT, other.what());
   }
 }
 
@@ -149,7 +149,7 @@ void in_pieces(std::size_t count, Key&& key, Use&& use) noexcept(noexcept(use({}
 }
 
 /// The view of key i: of an array of pointers and lengths, or of keys of equal length in a row.
-inline auto keys_of(const bloomery_key* keys) noexcept {
+inline auto keys_of(const bloomset_key* keys) noexcept {
   return [keys](std::size_t i) noexcept { return view_of(keys[i].data, keys[i].size); };
 }
 inline auto keys_of(const void* keys, std::size_t size) noexcept {
@@ -159,13 +159,13 @@ inline auto keys_of(const void* keys, std::size_t size) noexcept {
 }
 
 /// Fails if a key is NULL but has a size.
-inline result<void> check_keys(const bloomery_key* keys, std::size_t count) {
+inline result<void> check_keys(const bloomset_key* keys, std::size_t count) {
   if (count == 0) return {};
   if (keys == nullptr) {
     return fail(errc::invalid_argument, fmt::format("keys is NULL, and {} were announced", count));
   }
   const auto* const wrong = std::find_if(
-      keys, keys + count, [](const bloomery_key& k) { return k.data == nullptr && k.size != 0; });
+      keys, keys + count, [](const bloomset_key& k) { return k.data == nullptr && k.size != 0; });
   if (wrong == keys + count) return {};
   return fail(
       errc::invalid_argument,
@@ -197,4 +197,4 @@ result<void> give(const Report& filled, Report* to, std::string_view name) {
   return {};
 }
 
-}  // namespace bloomery::c
+}  // namespace bloomset::c

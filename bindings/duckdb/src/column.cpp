@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace bloomery::duckdb {
+namespace bloomset::duckdb {
 namespace {
 
 __extension__ using uint128 = unsigned __int128;
@@ -112,4 +112,4 @@ std::string_view column::key(idx_t row, std::string& room) const {
   return room;
 }
 
-}  // namespace bloomery::duckdb
+}  // namespace bloomset::duckdb

@@ -2,7 +2,7 @@
 
 // A column of a chunk of rows, as keys or as bytes.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,7 +11,7 @@
 
 #include "api.hpp"
 
-namespace bloomery::duckdb {
+namespace bloomset::duckdb {
 
 /// The values of a column. Valid as long as the chunk.
 class column {
@@ -48,4 +48,4 @@ class column {
   unsigned scale_;
 };
 
-}  // namespace bloomery::duckdb
+}  // namespace bloomset::duckdb

@@ -1,16 +1,16 @@
 // Filters in DuckDB: a filter is a BLOB, which has the bytes of a filter file.
 //
-//     bloomery_agg(key [, rate [, kind [, capacity]]])   the filter of a column's keys
-//     bloomery_contains(filter, key)                     whether the key may be a member
-//     bloomery_merge(filter)                             the union of a column's filters
-//     bloomery_info(filter)                              its properties, as JSON
+//     bloomset_agg(key [, rate [, kind [, capacity]]])   the filter of a column's keys
+//     bloomset_contains(filter, key)                     whether the key may be a member
+//     bloomset_merge(filter)                             the union of a column's filters
+//     bloomset_info(filter)                              its properties, as JSON
 
 #include <fmt/format.h>
 
 #include <array>
-#include <bloomery/any_filter.hpp>
-#include <bloomery/file.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/file.hpp>
+#include <bloomset/plan/units.hpp>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -24,7 +24,7 @@
 
 duckdb_ext_api_v1 duckdb_ext_api;
 
-namespace bloomery::duckdb {
+namespace bloomset::duckdb {
 namespace {
 
 using set_error = void (*)(duckdb_function_info, const char*);
@@ -34,9 +34,9 @@ template <class Work>
 void call(duckdb_function_info info, set_error set, Work&& work) {
   try {
     const result<void> done = work();
-    if (!done) set(info, ("bloomery: " + done.error().message).c_str());
+    if (!done) set(info, ("bloomset: " + done.error().message).c_str());
   } catch (const std::bad_alloc&) {
-    set(info, "bloomery: there is not enough memory for the filter");
+    set(info, "bloomset: there is not enough memory for the filter");
   }
 }
 
@@ -57,7 +57,7 @@ result<void> give(const any_filter& filter, duckdb_vector to, idx_t row) {
   return {};
 }
 
-// bloomery_contains
+// bloomset_contains
 // ---------------------------------------------------------------------------------
 
 /// The filters that were asked last, by any thread, so that a query over many rows checks and
@@ -374,33 +374,33 @@ bool add_functions(duckdb_connection to) {
   constexpr std::array filter_and_key = {DUCKDB_TYPE_BLOB, DUCKDB_TYPE_ANY};
   constexpr std::array plan = {DUCKDB_TYPE_ANY, DUCKDB_TYPE_ANY, DUCKDB_TYPE_VARCHAR,
                                DUCKDB_TYPE_BIGINT};
-  return add_scalar(to, "bloomery_contains", filter_and_key, DUCKDB_TYPE_BOOLEAN, contains,
+  return add_scalar(to, "bloomset_contains", filter_and_key, DUCKDB_TYPE_BOOLEAN, contains,
                     new asked_filters,
                     [](void* asked) { delete static_cast<asked_filters*>(asked); }) &&
-         add_scalar(to, "bloomery_info", filter, DUCKDB_TYPE_VARCHAR, info_of) &&
-         add_aggregate<key_group>(to, "bloomery_agg", plan) &&
-         add_aggregate<filter_group>(to, "bloomery_merge", filter);
+         add_scalar(to, "bloomset_info", filter, DUCKDB_TYPE_VARCHAR, info_of) &&
+         add_aggregate<key_group>(to, "bloomset_agg", plan) &&
+         add_aggregate<filter_group>(to, "bloomset_merge", filter);
 }
 
 }  // namespace
-}  // namespace bloomery::duckdb
+}  // namespace bloomset::duckdb
 
-extern "C" [[gnu::visibility("default")]] bool bloomery_init_c_api(
+extern "C" [[gnu::visibility("default")]] bool bloomset_init_c_api(
     duckdb_extension_info info, duckdb_extension_access* access) {
   const auto* const api = static_cast<const duckdb_ext_api_v1*>(access->get_api(info, "v1.2.0"));
   if (api == nullptr) return false;  // DuckDB says why
   duckdb_ext_api = *api;
   duckdb_connection connection = nullptr;
   if (duckdb_connect(*access->get_database(info), &connection) != DuckDBSuccess) {
-    access->set_error(info, "bloomery: no connection to the database");
+    access->set_error(info, "bloomset: no connection to the database");
     return false;
   }
   bool is_done = false;
   try {
-    is_done = bloomery::duckdb::add_functions(connection);
+    is_done = bloomset::duckdb::add_functions(connection);
   } catch (const std::bad_alloc&) {
   }
   duckdb_disconnect(&connection);
-  if (!is_done) access->set_error(info, "bloomery: the functions could not be added");
+  if (!is_done) access->set_error(info, "bloomset: the functions could not be added");
   return is_done;
 }

@@ -1,7 +1,7 @@
-/* bloomery_agg and bloomery_merge.
+/* bloomset_agg and bloomset_merge.
  *
- * The state of bloomery_agg is the keys' hashes, in the aggregate's memory context. The server sees
- * its size, and frees it. The state of bloomery_merge is a value. */
+ * The state of bloomset_agg is the keys' hashes, in the aggregate's memory context. The server sees
+ * its size, and frees it. The state of bloomset_merge is a value. */
 #include <postgres.h>
 
 #include <fmgr.h>
@@ -9,15 +9,15 @@
 
 #include "glue.h"
 
-PG_FUNCTION_INFO_V1(bloomery_add_text);
-PG_FUNCTION_INFO_V1(bloomery_add_bytea);
-PG_FUNCTION_INFO_V1(bloomery_add_integer);
-PG_FUNCTION_INFO_V1(bloomery_add_date);
-PG_FUNCTION_INFO_V1(bloomery_combine);
-PG_FUNCTION_INFO_V1(bloomery_serialize);
-PG_FUNCTION_INFO_V1(bloomery_deserialize);
-PG_FUNCTION_INFO_V1(bloomery_build);
-PG_FUNCTION_INFO_V1(bloomery_union);
+PG_FUNCTION_INFO_V1(bloomset_add_text);
+PG_FUNCTION_INFO_V1(bloomset_add_bytea);
+PG_FUNCTION_INFO_V1(bloomset_add_integer);
+PG_FUNCTION_INFO_V1(bloomset_add_date);
+PG_FUNCTION_INFO_V1(bloomset_combine);
+PG_FUNCTION_INFO_V1(bloomset_serialize);
+PG_FUNCTION_INFO_V1(bloomset_deserialize);
+PG_FUNCTION_INFO_V1(bloomset_build);
+PG_FUNCTION_INFO_V1(bloomset_union);
 
 struct key_state {
   struct bridge_plan plan;
@@ -37,7 +37,7 @@ struct sent_header {
 static MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
   MemoryContext context = NULL;
   if (!AggCheckCallContext(fcinfo, &context)) {
-    elog(ERROR, "bloomery: this function works only within an aggregate");
+    elog(ERROR, "bloomset: this function works only within an aggregate");
   }
   return context;
 }
@@ -96,33 +96,33 @@ static void add(struct key_state* state, struct bridge_bytes key) {
   state->hashes[state->count++] = bridge_hash(key);
 }
 
-Datum bloomery_add_text(PG_FUNCTION_ARGS) {
+Datum bloomset_add_text(PG_FUNCTION_ARGS) {
   struct key_state* const state = state_of(fcinfo);
   if (!PG_ARGISNULL(1)) add(state, glue_text(PG_GETARG_VARLENA_PP(1)));
   PG_RETURN_POINTER(state);
 }
 
-Datum bloomery_add_bytea(PG_FUNCTION_ARGS) {
+Datum bloomset_add_bytea(PG_FUNCTION_ARGS) {
   struct key_state* const state = state_of(fcinfo);
   if (!PG_ARGISNULL(1)) add(state, glue_bytes(PG_GETARG_VARLENA_PP(1)));
   PG_RETURN_POINTER(state);
 }
 
-Datum bloomery_add_integer(PG_FUNCTION_ARGS) {
+Datum bloomset_add_integer(PG_FUNCTION_ARGS) {
   struct key_state* const state = state_of(fcinfo);
   char word[8];
   if (!PG_ARGISNULL(1)) add(state, glue_integer(PG_GETARG_INT64(1), word));
   PG_RETURN_POINTER(state);
 }
 
-Datum bloomery_add_date(PG_FUNCTION_ARGS) {
+Datum bloomset_add_date(PG_FUNCTION_ARGS) {
   struct key_state* const state = state_of(fcinfo);
   char word[8];
   if (!PG_ARGISNULL(1)) add(state, glue_date(PG_GETARG_DATEADT(1), word));
   PG_RETURN_POINTER(state);
 }
 
-Datum bloomery_combine(PG_FUNCTION_ARGS) {
+Datum bloomset_combine(PG_FUNCTION_ARGS) {
   MemoryContext const context = aggregate_context(fcinfo);
   struct key_state* state = PG_ARGISNULL(0) ? NULL : (struct key_state*)PG_GETARG_POINTER(0);
   const struct key_state* other = PG_ARGISNULL(1) ? NULL : (struct key_state*)PG_GETARG_POINTER(1);
@@ -134,7 +134,7 @@ Datum bloomery_combine(PG_FUNCTION_ARGS) {
   PG_RETURN_POINTER(state);
 }
 
-Datum bloomery_serialize(PG_FUNCTION_ARGS) {
+Datum bloomset_serialize(PG_FUNCTION_ARGS) {
   const struct key_state* const state = (struct key_state*)PG_GETARG_POINTER(0);
   const struct sent_header header = {0, state->plan.kind, state->plan.fpr, state->plan.capacity};
   const Size size = sizeof(header) + state->count * sizeof(uint64);
@@ -142,7 +142,7 @@ Datum bloomery_serialize(PG_FUNCTION_ARGS) {
   aggregate_context(fcinfo);
   if (!AllocSizeIsValid(size)) {
     ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                    errmsg("bloomery: a parallel worker has %zu keys, and can hand over 134 "
+                    errmsg("bloomset: a parallel worker has %zu keys, and can hand over 134 "
                            "million; set max_parallel_workers_per_gather to 0",
                            state->count)));
   }
@@ -153,7 +153,7 @@ Datum bloomery_serialize(PG_FUNCTION_ARGS) {
   PG_RETURN_POINTER(sent);
 }
 
-Datum bloomery_deserialize(PG_FUNCTION_ARGS) {
+Datum bloomset_deserialize(PG_FUNCTION_ARGS) {
   const char* const sent = (const char*)PG_GETARG_BYTEA_P(0); /* at a multiple of 4 */
   const Size count = (VARSIZE(sent) - sizeof(struct sent_header)) / sizeof(uint64);
   struct sent_header header;
@@ -172,7 +172,7 @@ static Datum returned(const struct bridge_value* value) {
   return PointerGetDatum(value->data);
 }
 
-Datum bloomery_build(PG_FUNCTION_ARGS) {
+Datum bloomset_build(PG_FUNCTION_ARGS) {
   const struct key_state* state = NULL;
   struct bridge_value value;
   struct bridge_failure failure;
@@ -185,7 +185,7 @@ Datum bloomery_build(PG_FUNCTION_ARGS) {
   return returned(&value);
 }
 
-Datum bloomery_union(PG_FUNCTION_ARGS) {
+Datum bloomset_union(PG_FUNCTION_ARGS) {
   const bool is_own = AggCheckCallContext(fcinfo, NULL);
   struct bridge_value value;
   struct bridge_failure failure;

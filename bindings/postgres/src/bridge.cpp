@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/any_filter.hpp>
-#include <bloomery/detail/blocked_bloom/layout.hpp>
-#include <bloomery/file.hpp>
-#include <bloomery/plan/blocked_bloom_plan.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/detail/blocked_bloom/layout.hpp>
+#include <bloomset/file.hpp>
+#include <bloomset/plan/blocked_bloom_plan.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -19,11 +19,11 @@
 
 // The members of the C structures.
 struct bridge_filter {
-  bloomery::any_filter filter;
-  std::optional<bloomery::blocked_bloom_params> blocks;
+  bloomset::any_filter filter;
+  std::optional<bloomset::blocked_bloom_params> blocks;
 };
 
-namespace bloomery::postgres {
+namespace bloomset::postgres {
 namespace {
 
 static_assert(sizeof(hash64) == sizeof(std::uint64_t));
@@ -114,10 +114,10 @@ std::uint64_t block_of(const blocked_bloom_params& params, hash64 h) {
 }
 
 }  // namespace
-}  // namespace bloomery::postgres
+}  // namespace bloomset::postgres
 
-using namespace bloomery;            // NOLINT(google-build-using-namespace)
-using namespace bloomery::postgres;  // NOLINT(google-build-using-namespace)
+using namespace bloomset;            // NOLINT(google-build-using-namespace)
+using namespace bloomset::postgres;  // NOLINT(google-build-using-namespace)
 
 bool bridge_check(bridge_bytes value, bridge_failure* failure) {
   return is_done(failure, [&]() -> result<void> {

@@ -2,8 +2,8 @@
  *
  * No function here calls the server, except for allocate(), which returns NULL instead of leaving.
  * No exception leaves a function. Functions that fail return false, and a sentence in `failure`. */
-#ifndef BLOOMERY_POSTGRES_BRIDGE_H
-#define BLOOMERY_POSTGRES_BRIDGE_H
+#ifndef BLOOMSET_POSTGRES_BRIDGE_H
+#define BLOOMSET_POSTGRES_BRIDGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

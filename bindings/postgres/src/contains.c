@@ -10,10 +10,10 @@
 
 #include "glue.h"
 
-PG_FUNCTION_INFO_V1(bloomery_may_contain_text);
-PG_FUNCTION_INFO_V1(bloomery_may_contain_bytea);
-PG_FUNCTION_INFO_V1(bloomery_may_contain_integer);
-PG_FUNCTION_INFO_V1(bloomery_may_contain_date);
+PG_FUNCTION_INFO_V1(bloomset_may_contain_text);
+PG_FUNCTION_INFO_V1(bloomset_may_contain_bytea);
+PG_FUNCTION_INFO_V1(bloomset_may_contain_integer);
+PG_FUNCTION_INFO_V1(bloomset_may_contain_date);
 
 /* Stored filters from this size on are read in pieces, which are the chunks of their table. */
 #define PIECE TOAST_MAX_CHUNK_SIZE
@@ -205,20 +205,20 @@ static Datum answer(FunctionCallInfo fcinfo, struct bridge_bytes key) {
   PG_RETURN_BOOL(bridge_may_contain(asked->filter, key));
 }
 
-Datum bloomery_may_contain_text(PG_FUNCTION_ARGS) {
+Datum bloomset_may_contain_text(PG_FUNCTION_ARGS) {
   return answer(fcinfo, glue_text(PG_GETARG_VARLENA_PP(1)));
 }
 
-Datum bloomery_may_contain_bytea(PG_FUNCTION_ARGS) {
+Datum bloomset_may_contain_bytea(PG_FUNCTION_ARGS) {
   return answer(fcinfo, glue_bytes(PG_GETARG_VARLENA_PP(1)));
 }
 
-Datum bloomery_may_contain_integer(PG_FUNCTION_ARGS) {
+Datum bloomset_may_contain_integer(PG_FUNCTION_ARGS) {
   char word[8];
   return answer(fcinfo, glue_integer(PG_GETARG_INT64(1), word));
 }
 
-Datum bloomery_may_contain_date(PG_FUNCTION_ARGS) {
+Datum bloomset_may_contain_date(PG_FUNCTION_ARGS) {
   char word[8];
   return answer(fcinfo, glue_date(PG_GETARG_DATEADT(1), word));
 }

@@ -1,6 +1,6 @@
 /* What the parts of the extension share. Here C++ has no place: ereport() leaves by longjmp. */
-#ifndef BLOOMERY_POSTGRES_GLUE_H
-#define BLOOMERY_POSTGRES_GLUE_H
+#ifndef BLOOMSET_POSTGRES_GLUE_H
+#define BLOOMSET_POSTGRES_GLUE_H
 
 #include <postgres.h>
 

@@ -12,12 +12,12 @@
 
 PG_MODULE_MAGIC;
 
-PG_FUNCTION_INFO_V1(bloomery_in);
-PG_FUNCTION_INFO_V1(bloomery_out);
-PG_FUNCTION_INFO_V1(bloomery_receive);
-PG_FUNCTION_INFO_V1(bloomery_send);
-PG_FUNCTION_INFO_V1(bloomery_from_bytea);
-PG_FUNCTION_INFO_V1(bloomery_info);
+PG_FUNCTION_INFO_V1(bloomset_in);
+PG_FUNCTION_INFO_V1(bloomset_out);
+PG_FUNCTION_INFO_V1(bloomset_receive);
+PG_FUNCTION_INFO_V1(bloomset_send);
+PG_FUNCTION_INFO_V1(bloomset_from_bytea);
+PG_FUNCTION_INFO_V1(bloomset_info);
 
 void glue_raise(const struct bridge_failure* failure) {
   int code = ERRCODE_FEATURE_NOT_SUPPORTED;
@@ -37,7 +37,7 @@ void glue_raise(const struct bridge_failure* failure) {
     case bridge_unsupported:
       break;
   }
-  ereport(ERROR, (errcode(code), errmsg("bloomery: %s", failure->sentence)));
+  ereport(ERROR, (errcode(code), errmsg("bloomset: %s", failure->sentence)));
 }
 
 void* glue_allocate(size_t size) {
@@ -63,7 +63,7 @@ struct bridge_bytes glue_integer(int64 value, char* word) {
 struct bridge_bytes glue_date(DateADT date, char* word) {
   if (DATE_NOT_FINITE(date)) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("bloomery: an infinite date is no key; leave it out with isfinite()")));
+                    errmsg("bloomset: an infinite date is no key; leave it out with isfinite()")));
   }
   return glue_integer((int64)date + (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE), word);
 }
@@ -76,17 +76,17 @@ static struct varlena* checked(struct varlena* value) {
 }
 
 /* Text is hexadecimal, as bytea's. */
-Datum bloomery_in(PG_FUNCTION_ARGS) {
+Datum bloomset_in(PG_FUNCTION_ARGS) {
   const Datum bytes = DirectFunctionCall1(byteain, PG_GETARG_DATUM(0));
   PG_RETURN_POINTER(checked(DatumGetByteaP(bytes)));
 }
 
-Datum bloomery_out(PG_FUNCTION_ARGS) {
+Datum bloomset_out(PG_FUNCTION_ARGS) {
   const struct bridge_bytes bytes = glue_bytes(PG_GETARG_VARLENA_PP(0));
   char* text = NULL;
   if (2 * bytes.size + 3 > MaxAllocSize) {
     ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                    errmsg("bloomery: a filter of %zu bytes is too large for its text form; "
+                    errmsg("bloomset: a filter of %zu bytes is too large for its text form; "
                            "read it in the binary format",
                            bytes.size)));
   }
@@ -97,21 +97,21 @@ Datum bloomery_out(PG_FUNCTION_ARGS) {
   PG_RETURN_CSTRING(text);
 }
 
-Datum bloomery_receive(PG_FUNCTION_ARGS) {
+Datum bloomset_receive(PG_FUNCTION_ARGS) {
   StringInfo buffer = (StringInfo)PG_GETARG_POINTER(0);
   return PointerGetDatum(
       checked(DatumGetByteaP(DirectFunctionCall1(bytearecv, PointerGetDatum(buffer)))));
 }
 
-Datum bloomery_send(PG_FUNCTION_ARGS) {
+Datum bloomset_send(PG_FUNCTION_ARGS) {
   PG_RETURN_BYTEA_P(PG_GETARG_BYTEA_P_COPY(0));
 }
 
-Datum bloomery_from_bytea(PG_FUNCTION_ARGS) {
+Datum bloomset_from_bytea(PG_FUNCTION_ARGS) {
   PG_RETURN_POINTER(checked(PG_GETARG_VARLENA_PP(0)));
 }
 
-Datum bloomery_info(PG_FUNCTION_ARGS) {
+Datum bloomset_info(PG_FUNCTION_ARGS) {
   struct bridge_failure failure;
   char* json = NULL;
   if (!bridge_info(glue_bytes(PG_GETARG_VARLENA_PP(0)), glue_allocate, &json, &failure)) {

@@ -3,8 +3,8 @@
 A filter answers "is x in the set?" in a few bits per key: "no" is certain, "yes" is wrong at a rate
 that you choose.
 
->>> import bloomery
->>> seen = bloomery.BlockedBloom(capacity=1_000_000, fpr=0.01)
+>>> import bloomset
+>>> seen = bloomset.BlockedBloom(capacity=1_000_000, fpr=0.01)
 >>> seen.add("alice@example.com")
 True
 >>> "alice@example.com" in seen, "bob@example.com" in seen

@@ -11,19 +11,19 @@ from ._filter import Keys
 class KeyCounter:
     """Counts the distinct keys of any number of batches in 64 KiB to 576 KiB, to plan a filter for them.
 
-    ``capacity`` is the one that ``bloomery build`` plans for without ``--capacity``: the exact number up to
+    ``capacity`` is the one that ``bloomset build`` plans for without ``--capacity``: the exact number up to
     65,536 distinct keys, and for more an estimate that is too low in 3 of 100,000 cases. Counters of parts
     are added with ``|=`` and can be pickled. ``seed`` and ``key`` are those of the filter.
 
     >>> keys = [str(i % 1000) for i in range(5000)]
-    >>> first, second = bloomery.KeyCounter(), bloomery.KeyCounter()
+    >>> first, second = bloomset.KeyCounter(), bloomset.KeyCounter()
     >>> first.update(keys[:600])
     >>> second.update(keys[500:])
     >>> first |= second
     >>> first.capacity("blocked_bloom")
     1000
 
-    A kind that keeps every copy of a key is planned for all of them. ``bloomery build`` plans a
+    A kind that keeps every copy of a key is planned for all of them. ``bloomset build`` plans a
     vector_quotient for at most 3 copies of each key.
 
     >>> first.capacity("counting_bloom")

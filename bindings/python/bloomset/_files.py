@@ -22,10 +22,10 @@ def open(path: Union[str, bytes, "os.PathLike[Any]"], *, mmap: bool = True,
     read OSError. ``key`` is the secret key of a filter that was made with one; without it, or with
     another, ValueError is raised.
 
-    >>> bloomery.Bloom.build(["ann"]).save("ann.bloom")
-    >>> "ann" in bloomery.open("ann.bloom")
+    >>> bloomset.Bloom.build(["ann"]).save("ann.bloom")
+    >>> "ann" in bloomset.open("ann.bloom")
     True
-    >>> bloomery.open("ann.bloom").add("bob")
+    >>> bloomset.open("ann.bloom").add("bob")
     Traceback (most recent call last):
     TypeError: a filter of kind bloom, opened read-only, cannot insert; open it with mmap=False
     """
@@ -36,8 +36,8 @@ def info(path: Union[str, bytes, "os.PathLike[Any]"]) -> Dict[str, Any]:
     """The ``info()`` of the filter in a file. It needs no secret key: ``seed`` is then the key's
     identifier. Raises as ``open`` does.
 
-    >>> bloomery.Bloom.build(["ann"], key=bloomery.new_key()).save("ann.bloom")
-    >>> bloomery.info("ann.bloom")["hash"]
+    >>> bloomset.Bloom.build(["ann"], key=bloomset.new_key()).save("ann.bloom")
+    >>> bloomset.info("ann.bloom")["hash"]
     'siphash'
     """
     return _native.info(path)
@@ -51,11 +51,11 @@ def from_bytes(data: Union[bytes, bytearray, memoryview], key: Optional[bytes] =
 def new_key() -> bytes:
     """A secret key of 16 random bytes, for filters whose false positives nobody may choose.
 
-    >>> secret = bloomery.new_key()
-    >>> bloomery.Bloom.build(["ann"], key=secret).save("secret.bloom")
-    >>> "ann" in bloomery.open("secret.bloom", key=secret)
+    >>> secret = bloomset.new_key()
+    >>> bloomset.Bloom.build(["ann"], key=secret).save("secret.bloom")
+    >>> "ann" in bloomset.open("secret.bloom", key=secret)
     True
-    >>> bloomery.open("secret.bloom")
+    >>> bloomset.open("secret.bloom")
     Traceback (most recent call last):
     ValueError: ...
     """

@@ -58,7 +58,7 @@ def kind_of(cls: "type[Filter]") -> str:
     """The kind of filter that the class is of, or TypeError."""
     if not hasattr(cls, "kind"):
         raise TypeError(f"{cls.__name__} is not a kind of filter; make one of a kind's class, such as "
-                        "bloomery.BlockedBloom, or open a file with bloomery.open")
+                        "bloomset.BlockedBloom, or open a file with bloomset.open")
     return cls.kind
 
 
@@ -96,7 +96,7 @@ def as_array(answers: bytearray, dtype: str, code: str) -> Any:
 
 
 class Filter(_native.Filter):
-    """Every filter. Made by its kind's class, by ``bloomery.open`` or by ``from_bytes``.
+    """Every filter. Made by its kind's class, by ``bloomset.open`` or by ``from_bytes``.
 
     ``key in filter`` is never False for a key that was added and not discarded since.
 
@@ -123,7 +123,7 @@ class Filter(_native.Filter):
         never members. With ``offsets``, key i is ``keys[offsets[i]:offsets[i + 1]]`` of bytes,
         as in Arrow's arrays of strings.
 
-        >>> f = bloomery.Bloom.build(["ann", "bob"])
+        >>> f = bloomset.Bloom.build(["ann", "bob"])
         >>> [bool(a) for a in f.contains(["ann", "bob", "cid"])]
         [True, True, False]
         >>> import array
@@ -150,8 +150,8 @@ class Filter(_native.Filter):
     def to_bytes(self) -> bytes:
         """The bytes that a file would have.
 
-        >>> f = bloomery.Cuckoo.build([1, 2, 3])
-        >>> bloomery.Cuckoo.from_bytes(f.to_bytes()) == f
+        >>> f = bloomset.Cuckoo.build([1, 2, 3])
+        >>> bloomset.Cuckoo.from_bytes(f.to_bytes()) == f
         True
         """
         return self._to_bytes()
@@ -198,15 +198,15 @@ class Filter(_native.Filter):
         """About how many distinct keys there are, from the bits. ValueError when they are too full
         to tell, or those of an intersection's intersection. Takes time in proportion to the size; there is no exact ``len``.
 
-        >>> bloomery.Bloom.build(range(1000)).approx_len()
+        >>> bloomset.Bloom.build(range(1000)).approx_len()
         1004
         """
         return self._approx_len()
 
     def info(self) -> Dict[str, Any]:
-        """The filter's account of itself, with the names of ``bloomery info --json``.
+        """The filter's account of itself, with the names of ``bloomset info --json``.
 
-        >>> info = bloomery.Bloom(capacity=1000, fpr="1%", seed=7).info()
+        >>> info = bloomset.Bloom(capacity=1000, fpr="1%", seed=7).info()
         >>> info["kind"], info["hashes"], info["seed"], info["count"]
         ('bloom', 7, 7, 0)
         """
@@ -215,7 +215,7 @@ class Filter(_native.Filter):
     def __bool__(self) -> bool:
         """Whether any key was added.
 
-        >>> bool(bloomery.Bloom(10)), bool(bloomery.Bloom.build(["a key"]))
+        >>> bool(bloomset.Bloom(10)), bool(bloomset.Bloom.build(["a key"]))
         (False, True)
         """
         return self._size() != 0
@@ -235,7 +235,7 @@ class Filter(_native.Filter):
     def __repr__(self) -> str:
         name = type(self).__qualname__
         own = type(self) is CLASSES.get(self.kind)
-        return (f"<{'bloomery.' if own else ''}{name}: {self._size():,} keys of {self.capacity:,}, "
+        return (f"<{'bloomset.' if own else ''}{name}: {self._size():,} keys of {self.capacity:,}, "
                 f"{self.nbytes:,} bytes>")
 
 
@@ -245,10 +245,10 @@ class Insertable(Filter):
     Two of ``capacity`` (keys to plan for), ``fpr`` (the rate of false positives at capacity, 1% if
     nothing else is said) and ``memory`` (in bytes) or ``bits`` give the third. Counts, rates and sizes
     may be text as on the command line: "10M", "1%", "64MiB". ``seed`` varies the hash function.
-    ``key``, 16 bytes of ``bloomery.new_key()``, makes it a secret one, SipHash-1-3: whoever does not
+    ``key``, 16 bytes of ``bloomset.new_key()``, makes it a secret one, SipHash-1-3: whoever does not
     know the key cannot choose false positives. ``hash``, "xxh3-2x64" or "siphash-2x64", gives hashes
     of 128 bits, which rates below those of 64-bit hashes get by themselves. Further options are the
-    kind's own (``bloomery.kinds()``).
+    kind's own (``bloomset.kinds()``).
     """
 
     __slots__ = ()
@@ -270,8 +270,8 @@ class Insertable(Filter):
         """A filter of these keys, as ``contains`` takes them; without a capacity and a size, for as
         many as there are.
 
-        >>> bloomery.BlockedBloom.build(range(100), fpr="1/1000")
-        <bloomery.BlockedBloom: 100 keys of 100, 256 bytes>
+        >>> bloomset.BlockedBloom.build(range(100), fpr="1/1000")
+        <bloomset.BlockedBloom: 100 keys of 100, 256 bytes>
         """
         if capacity is None and memory is None and bits is None:
             if offsets is None and not hasattr(keys, "__len__"):
@@ -289,7 +289,7 @@ class Insertable(Filter):
         """Adds a key; True if it certainly was not there before. FullError, in kinds that can be
         full, changes nothing.
 
-        >>> f = bloomery.Bloom(1000)
+        >>> f = bloomset.Bloom(1000)
         >>> f.add("ann"), f.add("ann")
         (True, False)
         """
@@ -300,7 +300,7 @@ class Insertable(Filter):
         ``set``. Returns how many were certainly new. FullError has how many are contained now, counted
         from the first.
 
-        >>> f = bloomery.Bloom(1000)
+        >>> f = bloomset.Bloom(1000)
         >>> f.update(["ann", "bob", "ann"])
         2
         >>> f.update(["bob", "cid"], ("dan",))
@@ -317,7 +317,7 @@ class Insertable(Filter):
         in a Bloom, BlockedBloom or CountingBloom of equal capacity then give equal files, in any order,
         also merged from parts. The command line always does this before it writes a file.
 
-        >>> f = bloomery.Bloom.build(range(1000))
+        >>> f = bloomset.Bloom.build(range(1000))
         >>> f.info()["count"]
         1000
         >>> f.settle_count()
@@ -345,7 +345,7 @@ class Static(Filter):
               **options: Any) -> OfStatic:
         """The filter of these keys, as ``contains`` takes them; repetitions do no harm.
 
-        >>> f = bloomery.Ribbon.build(range(100_000), fpr=0.01)
+        >>> f = bloomset.Ribbon.build(range(100_000), fpr=0.01)
         >>> f.nbytes * 8 / 100_000 < 6.8
         True
         """
@@ -363,7 +363,7 @@ class Deletable(Insertable):
     def discard(self, key: Key) -> bool:
         """Takes back one add of a key; False, and nothing changes, if it certainly is no member.
 
-        >>> f = bloomery.Cuckoo.build(["ann"])
+        >>> f = bloomset.Cuckoo.build(["ann"])
         >>> f.discard("ann"), f.discard("ann")
         (True, False)
         """
@@ -389,7 +389,7 @@ class Countable(Filter):
         """How often the key was added and not discarded: never too low, up to what the kind can
         count.
 
-        >>> bloomery.VectorQuotient.build(["ann", "bob", "ann"]).count("ann")
+        >>> bloomset.VectorQuotient.build(["ann", "bob", "ann"]).count("ann")
         2
         """
         return self._count(key)
@@ -457,7 +457,7 @@ class Foldable(Filter):
         made with ``foldable="yes"`` has many divisors. Raises ValueError for other factors, and FullError
         if the rate is above ``fpr`` already.
 
-        >>> f = bloomery.BlockedBloom(1_000_000, fpr=0.01, foldable="yes")
+        >>> f = bloomset.BlockedBloom(1_000_000, fpr=0.01, foldable="yes")
         >>> f.update(range(1000))
         1000
         >>> f.nbytes, f.fold().nbytes

@@ -13,10 +13,10 @@ from ._plan import kinds
 class BlockedBloom(Insertable, Mergeable, Intersectable, Foldable):
     """The default: one cache line per key, the fastest to query and to fill.
 
-    >>> monday = bloomery.BlockedBloom(1000)
+    >>> monday = bloomset.BlockedBloom(1000)
     >>> monday.update(["ann", "bob"])
     2
-    >>> tuesday = bloomery.BlockedBloom(1000)
+    >>> tuesday = bloomset.BlockedBloom(1000)
     >>> tuesday.update(["bob", "cid"])
     2
     >>> both, either = monday & tuesday, monday | tuesday
@@ -31,7 +31,7 @@ class BlockedBloom(Insertable, Mergeable, Intersectable, Foldable):
 class Bloom(Insertable, Mergeable, Intersectable, Foldable):
     """The classic; the least memory of those that take keys at any time.
 
-    >>> bloomery.Bloom(capacity="1M", memory="1MB").info()["hashes"]
+    >>> bloomset.Bloom(capacity="1M", memory="1MB").info()["hashes"]
     6
     """
 
@@ -42,7 +42,7 @@ class Bloom(Insertable, Mergeable, Intersectable, Foldable):
 class CountingBloom(Deletable, Countable, Mergeable):
     """The textbook's filter with counters in place of bits.
 
-    >>> f = bloomery.CountingBloom(1000)
+    >>> f = bloomset.CountingBloom(1000)
     >>> f.update(["ann", "ann"])
     1
     >>> f.remove("ann")
@@ -57,7 +57,7 @@ class CountingBloom(Deletable, Countable, Mergeable):
 class ScalableBloom(Insertable):
     """A chain of filters that grows with its keys at a promised rate.
 
-    >>> f = bloomery.ScalableBloom(100, fpr=0.01)
+    >>> f = bloomset.ScalableBloom(100, fpr=0.01)
     >>> f.update(range(10_000)) > 9800
     True
     >>> f.current_fpr() < 0.012
@@ -71,10 +71,10 @@ class ScalableBloom(Insertable):
 class Cuckoo(Deletable, Countable, Mergeable):
     """Fingerprints in two buckets: takes keys back, and says when it is full.
 
-    >>> f = bloomery.Cuckoo(8)
+    >>> f = bloomset.Cuckoo(8)
     >>> f.update(range(1000))
     Traceback (most recent call last):
-    bloomery.FullError: ...
+    bloomset.FullError: ...
     """
 
     __slots__ = ()
@@ -84,7 +84,7 @@ class Cuckoo(Deletable, Countable, Mergeable):
 class VectorQuotient(Deletable, Countable, Mergeable):
     """For sets whose keys come and go: deletes, exact counts, full speed to the last key.
 
-    >>> f = bloomery.VectorQuotient.build(["ann", "bob", "ann"])
+    >>> f = bloomset.VectorQuotient.build(["ann", "bob", "ann"])
     >>> f.difference_update(["ann", "bob"])
     2
     >>> "ann" in f, "bob" in f
@@ -99,7 +99,7 @@ class Expandable(Deletable, Countable, Mergeable):
     """For sets of unknown size: one table that grows a segment at a time, at the promised rate.
     Filters of any two sizes and rates merge, as long as the first one's rate can be kept.
 
-    >>> f = bloomery.Expandable(fpr="0.1%")
+    >>> f = bloomset.Expandable(fpr="0.1%")
     >>> f.update(range(50_000)) > 49_900
     True
     >>> f.current_fpr() < 0.0011
@@ -113,7 +113,7 @@ class Expandable(Deletable, Countable, Mergeable):
 class Fuse(Static):
     """Built once from all its keys: three memory accesses, 7.9 bits per key at 0.78%.
 
-    >>> f = bloomery.Fuse.build(["ann", "bob"], fpr="0.4%")
+    >>> f = bloomset.Fuse.build(["ann", "bob"], fpr="0.4%")
     >>> "ann" in f, "cid" in f
     (True, False)
     """
@@ -125,7 +125,7 @@ class Fuse(Static):
 class Ribbon(Static):
     """Built once from all its keys: the smallest, at any rate.
 
-    >>> f = bloomery.Ribbon.build(["ann", "bob"])
+    >>> f = bloomset.Ribbon.build(["ann", "bob"])
     >>> "ann" in f, "cid" in f
     (True, False)
     """
@@ -147,7 +147,7 @@ def _class_of(name: str, row: Dict[str, Any]) -> Type[Filter]:
     bases = (first, *(base for ability, base in others.items() if can[ability]))
     title = "".join(word.capitalize() for word in name.split("_"))
     return type(title, bases, {"__slots__": (), "__doc__": row["summary"], "kind": name,
-                               "__module__": "bloomery"})
+                               "__module__": "bloomset"})
 
 
 CLASSES.update((name, _class_of(name, row)) for name, row in kinds().items() if name not in CLASSES)

@@ -12,7 +12,7 @@ from ._filter import Count, Rate
 def kinds() -> Dict[str, Dict[str, Any]]:
     """What is known of each kind by its name: a summary, strengths, abilities and options.
 
-    >>> bloomery.kinds()["counting_bloom"]["options"]["counter_bits"]
+    >>> bloomset.kinds()["counting_bloom"]["options"]["counter_bits"]
     'the width of a counter, which sticks at 15, 255 or 65535: 4, 8 or 16 (default 4)'
     """
     return _native.kinds()
@@ -22,7 +22,7 @@ def kinds() -> Dict[str, Dict[str, Any]]:
 class Plan:
     """What a request comes to."""
 
-    #: Of the filter: ``bloomery.KINDS[plan.kind]`` is its class.
+    #: Of the filter: ``bloomset.KINDS[plan.kind]`` is its class.
     kind: str
     capacity: int
     bits: int
@@ -51,16 +51,16 @@ def plan(capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
          counting: bool = False, growing: bool = False, static: bool = False,
          seed: Optional[int] = None, key: Optional[bytes] = None, hash: Optional[str] = None,
          **options: Any) -> Plan:
-    """Plans a filter without making it, with the numbers of ``bloomery plan``: any sufficient two of
+    """Plans a filter without making it, with the numbers of ``bloomset plan``: any sufficient two of
     capacity, rate, size and number of hash functions give the rest. Without a kind, all kinds that
     have what is needed are compared.
 
-    >>> best = bloomery.plan("1M", "1%", deletable=True)
+    >>> best = bloomset.plan("1M", "1%", deletable=True)
     >>> best.kind, round(best.bits_per_key, 2)
     ('vector_quotient', 9.95)
-    >>> bloomery.plan(1e9, memory="1GB", kind="bloom").planned_fpr < 0.022
+    >>> bloomset.plan(1e9, memory="1GB", kind="bloom").planned_fpr < 0.022
     True
-    >>> bloomery.plan(fpr="1%", kind="bloom")
+    >>> bloomset.plan(fpr="1%", kind="bloom")
     Traceback (most recent call last):
     ValueError: ...
     """

@@ -1,11 +1,11 @@
 """Filters of Dask's collections, built and asked by its workers.
 
->>> import bloomery.dask, dask.bag
+>>> import bloomset.dask, dask.bag
 >>> users = dask.bag.from_sequence([f"user{i}" for i in range(1000)], npartitions=4)
->>> known = bloomery.dask.build(users, fpr="0.1%")
+>>> known = bloomset.dask.build(users, fpr="0.1%")
 >>> known
-<bloomery.BlockedBloom: 1,001 keys of 1,000, 1,984 bytes>
->>> bloomery.dask.contains(dask.bag.from_sequence(["user7", "nobody"]), known).compute()
+<bloomset.BlockedBloom: 1,001 keys of 1,000, 1,984 bytes>
+>>> bloomset.dask.contains(dask.bag.from_sequence(["user7", "nobody"]), known).compute()
 [True, False]
 """
 
@@ -32,7 +32,7 @@ def build(keys: Any, *, kind: str = "blocked_bloom", fpr: Optional[Rate] = None,
     they are computed twice, unless they are persisted.
 
     ``kind`` is one whose filters can be merged. ``fpr`` and the options are those of its class. A Bloom,
-    BlockedBloom or CountingBloom has the bytes that ``bloomery build`` gives for these keys.
+    BlockedBloom or CountingBloom has the bytes that ``bloomset build`` gives for these keys.
     """
     check_kind(kind)
     options.update(fpr=fpr, capacity=capacity)
@@ -54,10 +54,10 @@ def contains(keys: Any, filter: FilterOrPath) -> Any:
     ``filter`` may also be the path of its file, if the file has this path on every machine. The workers
     of a machine then share one mapping, and the filter is not sent.
 
-    >>> import bloomery.dask, dask.array
-    >>> small = bloomery.Bloom.build(range(10), fpr=1e-6)
+    >>> import bloomset.dask, dask.array
+    >>> small = bloomset.Bloom.build(range(10), fpr=1e-6)
     >>> numbers = dask.array.arange(100, chunks=25)
-    >>> numbers[bloomery.dask.contains(numbers, small)].compute()
+    >>> numbers[bloomset.dask.contains(numbers, small)].compute()
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
     _check_column(keys)

@@ -1,8 +1,8 @@
-"""Filters of columns in Spark, built and asked by its executors. Needs PySpark 4.1 or later, and Bloomery
+"""Filters of columns in Spark, built and asked by its executors. Needs PySpark 4.1 or later, and Bloomset
 on every machine.
 
-``known = bloomery.spark.build(users, "name")`` is a filter of a column, and
-``visits.filter(bloomery.spark.contains("name", known))`` has the rows whose names may be in it.
+``known = bloomset.spark.build(users, "name")`` is a filter of a column, and
+``visits.filter(bloomset.spark.contains("name", known))`` has the rows whose names may be in it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def build(frame: DataFrame, column: Union[str, Column], *, kind: str = "blocked_
     it is cached.
 
     ``kind`` is one whose filters can be merged. ``fpr`` and the options are those of its class. A Bloom,
-    BlockedBloom or CountingBloom has the bytes that ``bloomery build`` gives for these keys.
+    BlockedBloom or CountingBloom has the bytes that ``bloomset build`` gives for these keys.
     """
     check_kind(kind)
     options.update(fpr=fpr, capacity=capacity)

@@ -16,7 +16,7 @@
 
 namespace py = pybind11;
 
-namespace bloomery::python {
+namespace bloomset::python {
 namespace {
 
 struct give_back {
@@ -340,4 +340,4 @@ std::unique_ptr<key_batch> batch_of_offsets(py::handle data, py::handle offsets)
   return std::make_unique<adjacent>(std::move(memory), std::move(checked));
 }
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

@@ -14,7 +14,7 @@
 
 namespace py = pybind11;
 
-namespace bloomery::python {
+namespace bloomset::python {
 namespace arrow {
 namespace {
 
@@ -233,4 +233,4 @@ std::unique_ptr<key_batch> arrow_column::next() {
   return arrow::batch_of(schema_.value, arrow::part(array, array->value));
 }
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

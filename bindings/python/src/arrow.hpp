@@ -11,7 +11,7 @@
 #include "arrow_c.hpp"
 #include "keys.hpp"
 
-namespace bloomery::python {
+namespace bloomset::python {
 
 /// The batches of keys in one column: one for an array, and one per chunk of a chunked array or a
 /// table.
@@ -33,4 +33,4 @@ class arrow_column {
   arrow::held_array only_;
 };
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

@@ -43,7 +43,7 @@ struct ArrowArrayStream {
 };
 }
 
-namespace bloomery::python::arrow {
+namespace bloomset::python::arrow {
 
 /// One of the structures, released at the end.
 template <class T>
@@ -67,4 +67,4 @@ struct held {
 
 using held_array = std::shared_ptr<held<ArrowArray>>;
 
-}  // namespace bloomery::python::arrow
+}  // namespace bloomset::python::arrow

@@ -19,7 +19,7 @@
 #include "errors.hpp"
 #include "keys.hpp"
 
-namespace bloomery::python::arrow {
+namespace bloomset::python::arrow {
 
 /// The rows from `offset` on of one array, which `owner` keeps.
 struct part {
@@ -234,4 +234,4 @@ struct decimal_reader {
   }
 };
 
-}  // namespace bloomery::python::arrow
+}  // namespace bloomset::python::arrow

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace bloomery::python {
+namespace bloomset::python {
 namespace {
 
 // Hashes of one piece stay in the nearer caches, and their memory below what the allocator gives
@@ -108,4 +108,4 @@ void count_distinct(detail::distinct_counter& counter, filter_hasher hasher, key
   });
 }
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

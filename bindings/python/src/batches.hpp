@@ -2,15 +2,15 @@
 
 // What is done with many keys. No call needs the interpreter, or takes a lock: who calls has them.
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/detail/core/cardinality.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/detail/core/cardinality.hpp>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "keys.hpp"
 
-namespace bloomery::python {
+namespace bloomset::python {
 
 /// Whether filters take their keys as hashes of `hasher`, as most do.
 struct key_door {
@@ -34,4 +34,4 @@ void append_hashes(std::vector<hash64>& to, filter_hasher hasher, key_batch& key
 
 void count_distinct(detail::distinct_counter& counter, filter_hasher hasher, key_batch& keys);
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

@@ -7,7 +7,7 @@
 
 namespace py = pybind11;
 
-namespace bloomery::python {
+namespace bloomset::python {
 namespace {
 
 // Lives as long as the interpreter: the module holds it, and modules of this sort are not unloaded.
@@ -57,7 +57,7 @@ void add_full_error(py::module_& module) {
   py::dict attributes;
   attributes["contained"] = 0;  // of a union, which is made as a whole or not at all
   full_error =
-      PyErr_NewExceptionWithDoc("bloomery.FullError", full_doc, PyExc_ValueError, attributes.ptr());
+      PyErr_NewExceptionWithDoc("bloomset.FullError", full_doc, PyExc_ValueError, attributes.ptr());
   if (full_error == nullptr) throw py::error_already_set();
   module.attr("FullError") = py::handle(full_error);
 }
@@ -97,4 +97,4 @@ void raise_full(insert_outcome why, std::uint64_t contained) {
   throw py::error_already_set();
 }
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

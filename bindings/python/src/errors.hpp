@@ -4,15 +4,15 @@
 
 #include <pybind11/pybind11.h>
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <string>
 #include <utility>
 
-namespace bloomery::python {
+namespace bloomset::python {
 
-/// Makes bloomery.FullError; to be called once, before anything is raised.
+/// Makes bloomset.FullError; to be called once, before anything is raised.
 void add_full_error(pybind11::module_& module);
 
 /// ValueError for what was given, MemoryError, and `unsupported` for what cannot be done: a
@@ -39,4 +39,4 @@ T or_raise(result<T> made, PyObject* unsupported = PyExc_TypeError) {
   if constexpr (!std::is_void_v<T>) return std::move(*made);
 }
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

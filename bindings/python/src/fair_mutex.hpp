@@ -5,7 +5,7 @@
 #include <mutex>
 #include <shared_mutex>
 
-namespace bloomery::python {
+namespace bloomset::python {
 
 /// std::shared_mutex with an entrance. glibc's own lets readers in while a writer waits, so that a
 /// writer waits as long as readers overlap: beside two to four threads that each ask for two
@@ -35,4 +35,4 @@ class fair_mutex {
   std::shared_mutex mutex_;
 };
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

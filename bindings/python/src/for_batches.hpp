@@ -7,7 +7,7 @@
 #include "errors.hpp"
 #include "keys.hpp"
 
-namespace bloomery::python {
+namespace bloomset::python {
 
 /// Calls `work(batch)` for the batch that an array is, or for each that Arrow data or an iterable
 /// give.
@@ -38,4 +38,4 @@ void for_all_batches(const pybind11::tuple& batches, const pybind11::object& off
   }
 }
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

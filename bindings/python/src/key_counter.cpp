@@ -1,8 +1,8 @@
 #include "key_counter.hpp"
 
 #include <algorithm>
-#include <bloomery/any_filter.hpp>
-#include <bloomery/detail/core/cardinality.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/detail/core/cardinality.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -19,7 +19,7 @@
 
 namespace py = pybind11;
 
-namespace bloomery::python {
+namespace bloomset::python {
 namespace {
 
 /// Nobody waits for the counter while holding the GIL.
@@ -85,4 +85,4 @@ void add_key_counter(py::module_& module) {
       });
 }
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

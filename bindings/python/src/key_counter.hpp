@@ -2,9 +2,9 @@
 
 #include <pybind11/pybind11.h>
 
-namespace bloomery::python {
+namespace bloomset::python {
 
 /// Adds the class KeyCounter to the module.
 void add_key_counter(pybind11::module_& module);
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

@@ -10,7 +10,7 @@
 
 namespace py = pybind11;
 
-namespace bloomery::python {
+namespace bloomset::python {
 namespace {
 
 // Enough for the filter's work to outweigh the giving back of the GIL.
@@ -111,4 +111,4 @@ void iterated_keys::views(std::size_t first, std::span<std::string_view> into) {
   std::copy_n(keys_.begin() + static_cast<std::ptrdiff_t>(first), into.size(), into.begin());
 }
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

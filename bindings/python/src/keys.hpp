@@ -1,19 +1,19 @@
 #pragma once
 
 // From Python's objects to keys. A str is its UTF-8 bytes, bytes are themselves, an int is the
-// eight little-endian bytes of its value, as everywhere in Bloomery.
+// eight little-endian bytes of its value, as everywhere in Bloomset.
 
 #include <pybind11/pybind11.h>
 
 #include <array>
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
-namespace bloomery::python {
+namespace bloomset::python {
 
 /// The bytes that stand for an int: those of its 64 bits, since the library is for little-endian
 /// machines only.
@@ -72,4 +72,4 @@ class iterated_keys final : public key_batch {
   std::vector<std::string_view> keys_;
 };
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

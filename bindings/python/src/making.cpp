@@ -1,7 +1,7 @@
 #include "making.hpp"
 
-#include <bloomery/defaults.hpp>
-#include <bloomery/file.hpp>
+#include <bloomset/defaults.hpp>
+#include <bloomset/file.hpp>
 #include <cstddef>
 #include <filesystem>
 #include <span>
@@ -18,7 +18,7 @@
 
 namespace py = pybind11;
 
-namespace bloomery::python {
+namespace bloomset::python {
 namespace {
 
 constexpr const char* in_memory = "the bytes";
@@ -194,4 +194,4 @@ void add_making(py::module_& module) {
   module.def("new_key", [] { return bytes_of_key(or_raise(new_hash_key())); });
 }
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

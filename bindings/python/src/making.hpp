@@ -4,12 +4,12 @@
 
 #include <pybind11/pybind11.h>
 
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 #include <optional>
 
 #include "shared_filter.hpp"
 
-namespace bloomery::python {
+namespace bloomset::python {
 
 /// A filter that no object has yet. Python makes an object of the class of its kind and gives it
 /// this.
@@ -32,4 +32,4 @@ pybind11::bytes bytes_of_filter(const shared_filter& filter);
 /// Writes a file, atomically.
 void save_to(const shared_filter& filter, const pybind11::object& path, bool replace);
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

@@ -1,4 +1,4 @@
-// The extension module: what the classes in bloomery/ stand on. Names that begin with an underscore
+// The extension module: what the classes in bloomset/ stand on. Names that begin with an underscore
 // are for them; docstrings stand there too.
 
 #include <pybind11/pybind11.h>
@@ -22,7 +22,7 @@
 
 namespace py = pybind11;
 
-namespace bloomery::python {
+namespace bloomset::python {
 namespace {
 
 key_door door_of(const shared_filter& f) noexcept {
@@ -309,15 +309,15 @@ void add_filter(py::module_& module) {
 }
 
 }  // namespace
-}  // namespace bloomery::python
+}  // namespace bloomset::python
 
 PYBIND11_MODULE(_native, module) {
-  using namespace bloomery::python;
+  using namespace bloomset::python;
   add_full_error(module);
   add_making(module);
   add_filter(module);
   add_key_counter(module);
-  module.def("plan", [](const py::object& kind, const bloomery::plan_request& request,
+  module.def("plan", [](const py::object& kind, const bloomset::plan_request& request,
                         bool deletable, bool counting, bool growing, bool unchanging) {
     return plan(kind, request,
                 {.deletable = deletable,
@@ -326,6 +326,6 @@ PYBIND11_MODULE(_native, module) {
                  .unchanging = unchanging});
   });
   module.def("kinds", &all_kinds);
-  module.attr("version") = BLOOMERY_VERSION;
-  module.attr("default_seed") = bloomery::default_seed;
+  module.attr("version") = BLOOMSET_VERSION;
+  module.attr("default_seed") = bloomset::default_seed;
 }

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <bloomery/defaults.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/defaults.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -16,7 +16,7 @@
 
 namespace py = pybind11;
 
-namespace bloomery::python {
+namespace bloomset::python {
 namespace {
 
 constexpr unsigned max_hash_functions = 64;
@@ -241,4 +241,4 @@ py::dict all_kinds() {
   return all;
 }
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

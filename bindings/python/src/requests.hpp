@@ -5,13 +5,13 @@
 
 #include <pybind11/pybind11.h>
 
-#include <bloomery/advise.hpp>
-#include <bloomery/any_filter.hpp>
+#include <bloomset/advise.hpp>
+#include <bloomset/any_filter.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace bloomery::python {
+namespace bloomset::python {
 
 /// None means "find it". A count is an int, a whole float or text as `10M`; a rate a float or text
 /// as `1%`; memory a number of bytes or text as `64MiB`. What is none of these raises ValueError or
@@ -32,13 +32,13 @@ pybind11::bytes bytes_of_key(const hash_key& key);
 /// The row of that name, or ValueError.
 const kind_info& kind_of(const std::string& name);
 
-/// A plan of one kind, or of all with advice: a dict of figures named as in `bloomery plan --json`.
+/// A plan of one kind, or of all with advice: a dict of figures named as in `bloomset plan --json`.
 pybind11::dict plan(const pybind11::object& kind, plan_request request, const needs& wanted);
 
-/// A filter's account of itself, named as in `bloomery info --json`.
+/// A filter's account of itself, named as in `bloomset info --json`.
 pybind11::dict dict_of(const filter_info& info);
 
 /// What is known of all kinds: {name: {"summary": ..., "can": {...}, "options": {...}}}.
 pybind11::dict all_kinds();
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

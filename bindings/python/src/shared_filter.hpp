@@ -8,7 +8,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include <bloomery/any_filter.hpp>
+#include <bloomset/any_filter.hpp>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
@@ -17,7 +17,7 @@
 #include "fair_mutex.hpp"
 #include "without_gil.hpp"
 
-namespace bloomery::python {
+namespace bloomset::python {
 
 class shared_filter {
  public:
@@ -96,13 +96,13 @@ class shared_filter {
   mutable fair_mutex mutex_;
 };
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python
 
 /// An object whose class was not called (Filter.__new__) has no filter: it is refused as an
 /// argument, where pybind11 would lend memory that nothing was made in.
 template <>
-struct pybind11::detail::type_caster<bloomery::python::shared_filter>
-    : type_caster_base<bloomery::python::shared_filter> {
+struct pybind11::detail::type_caster<bloomset::python::shared_filter>
+    : type_caster_base<bloomset::python::shared_filter> {
   bool load(handle object, bool convert) {
     if (!type_caster_base::load(object, convert)) return false;
     auto* const made = reinterpret_cast<instance*>(object.ptr());

@@ -5,7 +5,7 @@
 
 #include <cxxabi.h>
 
-namespace bloomery::python {
+namespace bloomset::python {
 
 /// Gives the interpreter's lock (GIL) back for as long as it lives.
 ///
@@ -33,4 +33,4 @@ class without_gil {
   PyThreadState* state_;
 };
 
-}  // namespace bloomery::python
+}  // namespace bloomset::python

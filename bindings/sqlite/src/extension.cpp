@@ -1,9 +1,9 @@
 // Filters in SQLite: a filter is a BLOB, which has the bytes of a filter file.
 //
-//     bloomery_agg(key [, rate [, kind [, capacity]]])   the filter of a column's keys
-//     bloomery_contains(filter, key)        1 if the key may be a member, otherwise 0
-//     bloomery_merge(filter)                the union of a column's filters
-//     bloomery_info(filter)                 its properties, as JSON
+//     bloomset_agg(key [, rate [, kind [, capacity]]])   the filter of a column's keys
+//     bloomset_contains(filter, key)        1 if the key may be a member, otherwise 0
+//     bloomset_merge(filter)                the union of a column's filters
+//     bloomset_info(filter)                 its properties, as JSON
 //
 // TEXT and BLOB are keys by their bytes, INTEGER by its eight little-endian bytes. NULL is never a
 // member.
@@ -13,9 +13,9 @@
 
 #include <array>
 #include <bit>
-#include <bloomery/any_filter.hpp>
-#include <bloomery/file.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/file.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,11 +31,11 @@
 
 SQLITE_EXTENSION_INIT1
 
-namespace bloomery::sqlite {
+namespace bloomset::sqlite {
 namespace {
 
 void set_error(sqlite3_context* context, const std::string& sentence) {
-  sqlite3_result_error(context, ("bloomery: " + sentence).c_str(), -1);
+  sqlite3_result_error(context, ("bloomset: " + sentence).c_str(), -1);
 }
 
 /// Calls `Work`. No exception leaves it: SQLite is C.
@@ -91,7 +91,7 @@ std::span<const std::byte> blob_of(sqlite3_value* value) {
   return std::as_bytes(std::span(bytes_of(value)));
 }
 
-// bloomery_contains
+// bloomset_contains
 // ---------------------------------------------------------------------------------
 
 void contains(sqlite3_context* context, int, sqlite3_value** values) {
@@ -201,7 +201,7 @@ void give_union(sqlite3_context* context) {
   give(context, *group->all);
 }
 
-// bloomery_info
+// bloomset_info
 // ----------------------------------------------------------------------------------------
 
 void info(sqlite3_context* context, int, sqlite3_value** values) {
@@ -215,31 +215,31 @@ constexpr int pure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 
 int add_functions(sqlite3* db) {
   int status = sqlite3_create_function_v2(
-      db, "bloomery_contains", 2, pure, new sql::kept_filter, call<contains>, nullptr, nullptr,
+      db, "bloomset_contains", 2, pure, new sql::kept_filter, call<contains>, nullptr, nullptr,
       [](void* last) { delete static_cast<sql::kept_filter*>(last); });
   if (status == SQLITE_OK) {
-    status = sqlite3_create_function(db, "bloomery_info", 1, pure, nullptr, call<info>, nullptr,
+    status = sqlite3_create_function(db, "bloomset_info", 1, pure, nullptr, call<info>, nullptr,
                                      nullptr);
   }
   if (status == SQLITE_OK) {
-    status = sqlite3_create_function(db, "bloomery_merge", 1, pure, nullptr, nullptr,
+    status = sqlite3_create_function(db, "bloomset_merge", 1, pure, nullptr, nullptr,
                                      call<add_filter>, call<give_union>);
   }
   for (int arguments = 1; arguments <= 4 && status == SQLITE_OK; ++arguments) {
-    status = sqlite3_create_function(db, "bloomery_agg", arguments, pure, nullptr, nullptr,
+    status = sqlite3_create_function(db, "bloomset_agg", arguments, pure, nullptr, nullptr,
                                      call<add_key>, call<build>);
   }
   return status;
 }
 
 }  // namespace
-}  // namespace bloomery::sqlite
+}  // namespace bloomset::sqlite
 
-extern "C" [[gnu::visibility("default")]] int sqlite3_bloomerysqlite_init(
+extern "C" [[gnu::visibility("default")]] int sqlite3_bloomsetsqlite_init(
     sqlite3* db, char**, const sqlite3_api_routines* pApi) {
   SQLITE_EXTENSION_INIT2(pApi)
   try {
-    return bloomery::sqlite::add_functions(db);
+    return bloomset::sqlite::add_functions(db);
   } catch (const std::bad_alloc&) {
     return SQLITE_NOMEM;
   }

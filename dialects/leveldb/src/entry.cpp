@@ -1,10 +1,10 @@
 #include "entry.hpp"
 
 #include <algorithm>
-#include <bloomery/blocked_bloom.hpp>
-#include <bloomery/bloom.hpp>
-#include <bloomery/fuse.hpp>
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/blocked_bloom.hpp>
+#include <bloomset/bloom.hpp>
+#include <bloomset/fuse.hpp>
+#include <bloomset/plan/numeric.hpp>
 #include <cassert>
 #include <cmath>
 #include <numbers>
@@ -12,7 +12,7 @@
 
 #include "short_ribbon.hpp"
 
-namespace bloomery::leveldb_entries {
+namespace bloomset::leveldb_entries {
 namespace {
 
 constexpr unsigned max_hashes = 32;  // 1 to 32 in five bits
@@ -219,4 +219,4 @@ bool may_contain(std::span<const std::byte> entry, hash64 h) noexcept {
   return true;  // of a later version, or damaged
 }
 
-}  // namespace bloomery::leveldb_entries
+}  // namespace bloomset::leveldb_entries

@@ -3,15 +3,15 @@
 // The bytes that LevelDB stores for one filter: a byte with the layout and a number, then the bits.
 // docs/leveldb.md has drawings. A new format needs a new name of the policy.
 
-#include <bloomery/hash.hpp>
-#include <bloomery/image.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/image.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 
-namespace bloomery::leveldb_entries {
+namespace bloomset::leveldb_entries {
 
 /// The upper three bits of the first byte. Never renumbered.
 enum class layout : std::uint8_t { bloom = 1, ribbon = 2, blocked_bloom = 3, fuse = 4 };
@@ -33,4 +33,4 @@ std::optional<std::string> make_fuse(std::span<const hash64> hashes, const deman
 /// layouts. False for no bytes at all, the filter of no keys.
 bool may_contain(std::span<const std::byte> entry, hash64 h) noexcept;
 
-}  // namespace bloomery::leveldb_entries
+}  // namespace bloomset::leveldb_entries

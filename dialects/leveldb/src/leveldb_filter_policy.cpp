@@ -2,13 +2,13 @@
 #include <leveldb/slice.h>
 
 #include <algorithm>
-#include <bloomery/leveldb_filter_policy.hpp>
+#include <bloomset/leveldb_filter_policy.hpp>
 #include <span>
 #include <vector>
 
 #include "entry.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 namespace entries = leveldb_entries;
@@ -102,4 +102,4 @@ bool leveldb_filter_policy::KeyMayMatch(const leveldb::Slice& key,
   return entries::may_contain(bytes_of(filter), hash_of(key));
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

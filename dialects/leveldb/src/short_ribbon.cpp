@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-namespace bloomery::leveldb_entries {
+namespace bloomset::leveldb_entries {
 namespace {
 
 __extension__ using wide = unsigned __int128;
@@ -122,4 +122,4 @@ bool may_contain(const short_ribbon& shape, std::span<const std::byte> bits, has
   return true;
 }
 
-}  // namespace bloomery::leveldb_entries
+}  // namespace bloomset::leveldb_entries

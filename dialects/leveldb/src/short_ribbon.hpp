@@ -2,12 +2,12 @@
 
 // A ribbon filter for tens to thousands of keys: one system of equations, no levels, no shards.
 
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::leveldb_entries {
+namespace bloomset::leveldb_entries {
 
 inline constexpr unsigned max_columns = 32;
 /// Slots of a key's equation: all slots, or this many neighbours.
@@ -39,4 +39,4 @@ bool solve(const short_ribbon& shape, std::span<const hash64> hashes, std::span<
 /// 2^-r for others. Precondition: bits.size() == shape.bytes(). O(r), two columns on average.
 bool may_contain(const short_ribbon& shape, std::span<const std::byte> bits, hash64 h) noexcept;
 
-}  // namespace bloomery::leveldb_entries
+}  // namespace bloomset::leveldb_entries

@@ -2,7 +2,7 @@
 
 /// A bitmap: one hash function and m bits, a kind of filter of one's own (docs/adding-a-kind.md).
 ///
-///     bloomery::bitmap seen({.capacity = 1000, .fpr = 0.01});
+///     bloomset::bitmap seen({.capacity = 1000, .fpr = 0.01});
 ///     seen.insert("alice@example.com");
 ///
 /// Space    About n / eps bits, 100 bits per key at 1%. (A Bloom filter needs 9.6.)
@@ -11,20 +11,20 @@
 /// Threads  Concurrent queries are safe. An insert needs exclusive access.
 
 #include <algorithm>
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/filter_memory.hpp>
-#include <bloomery/detail/core/key_overloads.hpp>
-#include <bloomery/detail/core/precondition.hpp>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/filter_memory.hpp>
+#include <bloomset/detail/core/key_overloads.hpp>
+#include <bloomset/detail/core/precondition.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/storage.hpp>
 #include <cassert>
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 
 /// The request. Two of capacity, fpr and bits; 0 means "find it".
 struct bitmap_spec {
@@ -171,4 +171,4 @@ class basic_bitmap : public detail::key_overloads<basic_bitmap<Storage>> {
 
 using bitmap = basic_bitmap<>;
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -1,10 +1,10 @@
-#include <bloomery/plan/limits.hpp>
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/plan/limits.hpp>
+#include <bloomset/plan/numeric.hpp>
 
 #include "bitmap.hpp"
 #include "plan/checks.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 /// The rate of n keys in m bits. log1p and expm1 lose no digits, and are the same on every machine.
@@ -59,4 +59,4 @@ result<bitmap_params> bitmap_params::decode(const filter_header& header,
       });
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -4,7 +4,7 @@
 #include "registry/kind_row.hpp"
 #include "registry/rows.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 kind_info bitmap_row();
 
@@ -42,4 +42,4 @@ kind_info bitmap_row() {
   return kind_row<bitmap_kind>::info();
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -2,16 +2,16 @@
 
 /// Sizing a blocked Bloom filter. The rate accounts exactly for the unequal load of blocks.
 
-#include <bloomery/block_layout.hpp>
-#include <bloomery/image.hpp>
-#include <bloomery/plan/limits.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/block_layout.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/plan/limits.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A request. The planner finds the values that are zero. It needs two of capacity, fpr and bits.
 struct blocked_bloom_spec {
@@ -84,4 +84,4 @@ result<void> same_shape(const blocked_bloom_params& a, const blocked_bloom_param
 result<blocked_bloom_params> fold_params(const blocked_bloom_params& params, std::uint64_t factor,
                                          double fpr = 0);
 
-}  // namespace bloomery
+}  // namespace bloomset

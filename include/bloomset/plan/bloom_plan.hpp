@@ -2,16 +2,16 @@
 
 /// Sizing a Bloom filter: the values that the request leaves open.
 
-#include <bloomery/image.hpp>
-#include <bloomery/plan/limits.hpp>
-#include <bloomery/probe.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/plan/limits.hpp>
+#include <bloomset/probe.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A request. The planner finds the values that are zero. It needs any two of capacity, fpr and
 /// bits, or hashes with one of capacity and bits. In the second case it finds the size for which
@@ -70,4 +70,4 @@ result<void> same_shape(const bloom_params& a, const bloom_params& b);
 /// factor does not divide the bits, or if no key fits at fpr.
 result<bloom_params> fold_params(const bloom_params& params, std::uint64_t factor, double fpr = 0);
 
-}  // namespace bloomery
+}  // namespace bloomset

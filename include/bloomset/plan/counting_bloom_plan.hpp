@@ -2,15 +2,15 @@
 
 /// Sizing a counting Bloom filter: the plan of a Bloom filter, with a counter for each bit.
 
-#include <bloomery/image.hpp>
-#include <bloomery/plan/bloom_plan.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/plan/bloom_plan.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A request. The planner finds the values that are zero. It needs any two of capacity, fpr and
 /// bits, or hashes with capacity or bits.
@@ -59,4 +59,4 @@ result<void> check_layout(const counting_bloom_params& params);
 /// names the difference.
 result<void> same_shape(const counting_bloom_params& a, const counting_bloom_params& b);
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -2,15 +2,15 @@
 
 /// The plan of a cuckoo filter: its shape and size for a capacity, a rate and memory.
 
-#include <bloomery/image.hpp>
-#include <bloomery/plan/limits.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/plan/limits.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A request. The planner finds the values that are zero. It needs any two of capacity, fpr and
 /// bits, or fingerprint_bits with one of capacity and bits.
@@ -70,4 +70,4 @@ result<cuckoo_params> plan_cuckoo(const cuckoo_spec& spec);
 /// bits and seed. Else fails with incompatible and names the difference.
 result<void> same_shape(const cuckoo_params& a, const cuckoo_params& b);
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -3,15 +3,15 @@
 /// Plans expandable filters: the first segments, and for each doubling the number of hash bits that
 /// an entry keeps. This number is chosen so that the rate holds at any size.
 
-#include <bloomery/image.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A request. The planner finds the values that are zero. It needs the rate, or capacity and bits.
 /// The rate alone gives a filter for default_expandable_capacity keys.
@@ -150,4 +150,4 @@ double expandable_bits(const expandable_params& params, std::uint64_t keys);
 /// earlier.
 std::optional<expandable_params> grown_to(expandable_params params, std::uint64_t keys);
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace bloomery::formulas {
+namespace bloomset::formulas {
 
 /// Bits per key that any static filter needs: log2(1/eps) (Carter et al., 1978).
 double information_bound(double eps);
@@ -141,4 +141,4 @@ double cuckoo_fpr_exact(double n, std::uint64_t buckets, unsigned fingerprint_bi
 /// The part of the rate that equal 64-bit hashes add in every filter: n / 2^64.
 double hash_collision_fpr(double n);
 
-}  // namespace bloomery::formulas
+}  // namespace bloomset::formulas

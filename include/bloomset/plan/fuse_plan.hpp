@@ -2,14 +2,14 @@
 
 /// The plan of a binary fuse filter.
 
-#include <bloomery/image.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A request. The planner finds the values that are zero. It needs two of capacity, fpr (or
 /// fingerprint_bits) and bits. A build counts its keys.
@@ -87,4 +87,4 @@ unsigned fuse_segment_log2(std::uint64_t n, unsigned arity) noexcept;
 std::uint64_t fuse_segments_for(std::uint64_t n, unsigned arity, unsigned segment_log2) noexcept;
 
 }  // namespace detail
-}  // namespace bloomery
+}  // namespace bloomset

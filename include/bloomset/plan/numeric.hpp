@@ -13,7 +13,7 @@
 /// Cost        10 to 30 ns each.
 /// Threads     Pure functions.
 
-namespace bloomery::numeric {
+namespace bloomset::numeric {
 
 /// e to the power of x.
 double exp(double x) noexcept;
@@ -35,4 +35,4 @@ double pow(double x, double y) noexcept;
 /// exact if all powers are.
 double power(double x, unsigned k) noexcept;
 
-}  // namespace bloomery::numeric
+}  // namespace bloomset::numeric

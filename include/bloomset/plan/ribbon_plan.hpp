@@ -2,14 +2,14 @@
 
 /// The plan of a ribbon filter: columns for the rate, slots for the keys.
 
-#include <bloomery/image.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A request. The planner finds the values that are zero. It needs two of capacity, fpr and bits. A
 /// build counts its keys, and needs fpr, or capacity and bits.
@@ -103,4 +103,4 @@ inline constexpr std::uint64_t last_ribbon_level_keys = 1024;
 ribbon_level plan_ribbon_level(std::uint64_t n, double eps, unsigned attempt = 0) noexcept;
 
 }  // namespace detail
-}  // namespace bloomery
+}  // namespace bloomset

@@ -2,15 +2,15 @@
 
 /// Sizing a scalable Bloom filter: its first member, and each one that it opens when it grows.
 
-#include <bloomery/image.hpp>
-#include <bloomery/plan/bloom_plan.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/plan/bloom_plan.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A request. The planner finds the values that are zero. It needs the rate, or capacity and bits.
 /// With the rate alone, the first member is for default_initial_capacity keys.
@@ -68,4 +68,4 @@ result<bloom_params> plan_next_member(const scalable_bloom_params& params);
 /// The number of keys in all that the filter can hold with unlimited memory.
 std::uint64_t scalable_bloom_limit(const scalable_bloom_params& params);
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -3,12 +3,12 @@
 /// Numbers as people write them: reading and formatting. Reading fails with one error sentence if
 /// the text is malformed.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A count in [1, 2^63): `1000`, `10M`, `1e9`, `2.5k`, `1_000_000`. The suffixes k, M, G (also B)
 /// and T are powers of 1000. The number must be whole once the suffix is applied. Fails with
@@ -31,4 +31,4 @@ std::string format_bytes(std::uint64_t n);
 /// A rate as a percentage with three significant digits: `1.00%`, `0.0459%`.
 std::string format_rate(double rate);
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -2,14 +2,14 @@
 
 /// The plan of a vector quotient filter: its shape and size for a capacity, a rate and memory.
 
-#include <bloomery/image.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 
 /// A request. The planner finds the values that are zero. It needs any two of capacity, fpr and
 /// bits, or remainder_bits with one of capacity and bits.
@@ -69,4 +69,4 @@ result<vector_quotient_params> plan_vector_quotient(const vector_quotient_spec& 
 /// remainder bits and seed. Else fails with incompatible and names the difference.
 result<void> same_shape(const vector_quotient_params& a, const vector_quotient_params& b);
 
-}  // namespace bloomery
+}  // namespace bloomset

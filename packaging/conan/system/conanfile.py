@@ -1,4 +1,4 @@
-"""Bloomery's requirements as the system's libraries, where Conan's own packages are not wanted or not reachable:
+"""Bloomset's requirements as the system's libraries, where Conan's own packages are not wanted or not reachable:
 
     for each in xxhash fmt openssl zlib libidn2 nlohmann_json; do conan create packaging/conan/system --name $each; done
 """

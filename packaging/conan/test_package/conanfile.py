@@ -32,7 +32,7 @@ class Consumer(ConanFile):
     def test(self):
         if not can_run(self):
             return
-        options = self.dependencies["bloomery"].options
+        options = self.dependencies["bloomset"].options
         for program in ("main", *(part for part in ("dialects", "keys") if options.get_safe(part))):
             said = io.StringIO()
             self.run(os.path.join(self.cpp.build.bindir, program), said, env="conanrun")

@@ -2,7 +2,7 @@
 
 // SipHash-1-3 of many keys at once, once per instruction set.
 
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,7 +11,7 @@
 
 #pragma GCC visibility push(hidden)  // a shared build does not show it
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 struct siphash_kernels {
   /// hashes[i] = siphash(key, keys[i]). Precondition: room for as many hashes as keys.
@@ -44,6 +44,6 @@ struct siphash_kernels {
          word_at(left - 1, std::uint8_t{}) << 8 * (left - 1);
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
 #pragma GCC visibility pop

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
-#include <bloomery/detail/blocked_bloom/layout.hpp>
-#include <bloomery/detail/core/threads.hpp>
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/detail/blocked_bloom/kernels.hpp>
+#include <bloomset/detail/blocked_bloom/layout.hpp>
+#include <bloomset/detail/core/threads.hpp>
+#include <bloomset/plan/numeric.hpp>
 
 #include "cpu/dispatch.hpp"
 #include "cpu/partition.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 // With fewer keys, starting a thread costs more than its part of the work.
@@ -129,4 +129,4 @@ block_census take_census(const block_array& array) noexcept {
   return all;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

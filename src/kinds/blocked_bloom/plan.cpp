@@ -1,17 +1,17 @@
-#include <bloomery/plan/blocked_bloom_plan.hpp>
+#include <bloomset/plan/blocked_bloom_plan.hpp>
 
 #include <algorithm>
 
-#include <bloomery/detail/core/bloom_sets.hpp>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/detail/core/bloom_sets.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include "core/format.hpp"
 #include "plan/block_rates.hpp"
 #include "plan/checks.hpp"
 #include "plan/search.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 namespace f = formulas;
@@ -246,7 +246,7 @@ result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& h
   fields(reader, params);
   if (const auto layout = static_cast<std::uint16_t>(params.layout); layout < 1 || layout > 3) {
     return detail::format_failure(
-        errc::unsupported, "the filter's block layout {} is not known here; use a newer bloomery",
+        errc::unsupported, "the filter's block layout {} is not known here; use a newer bloomset",
         layout);
   }
   if (!reader.complete() || !detail::is_capacity(params.capacity) || !params.possible() ||
@@ -256,4 +256,4 @@ result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& h
   return params;
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -1,10 +1,10 @@
 #include <array>
-#include <bloomery/blocked_bloom.hpp>
+#include <bloomset/blocked_bloom.hpp>
 
 #include "core/format.hpp"
 #include "registry/kind_row.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 struct blocked_bloom_kind : one_type<blocked_bloom> {
@@ -61,4 +61,4 @@ kind_info blocked_bloom_row() {
   return kind_row<blocked_bloom_kind>::info();
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

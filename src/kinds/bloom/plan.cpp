@@ -1,17 +1,17 @@
-#include <bloomery/plan/bloom_plan.hpp>
+#include <bloomset/plan/bloom_plan.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include <bloomery/detail/core/bloom_sets.hpp>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/detail/core/bloom_sets.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include "plan/checks.hpp"
 #include "plan/search.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 namespace f = formulas;
@@ -164,4 +164,4 @@ result<bloom_params> bloom_params::decode(const filter_header& header,
       });
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

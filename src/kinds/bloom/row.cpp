@@ -1,11 +1,11 @@
 #include <array>
-#include <bloomery/bloom.hpp>
-#include <bloomery/plan/formulas.hpp>
+#include <bloomset/bloom.hpp>
+#include <bloomset/plan/formulas.hpp>
 
 #include "registry/kind_row.hpp"
 #include "registry/probes.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 template <class Probe>
@@ -58,4 +58,4 @@ kind_info bloom_row() {
   return kind_row<bloom_kind>::info();
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

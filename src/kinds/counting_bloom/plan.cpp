@@ -1,12 +1,12 @@
-#include <bloomery/plan/counting_bloom_plan.hpp>
+#include <bloomset/plan/counting_bloom_plan.hpp>
 
-#include <bloomery/detail/counting_bloom/counter_array.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/detail/counting_bloom/counter_array.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include "core/format.hpp"
 #include "plan/checks.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 result<void> check_ranges(const counting_bloom_spec& spec) {
@@ -98,4 +98,4 @@ result<counting_bloom_params> counting_bloom_params::decode(const filter_header&
   return params;
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -1,11 +1,11 @@
 #include <array>
-#include <bloomery/counting_bloom.hpp>
-#include <bloomery/plan/formulas.hpp>
+#include <bloomset/counting_bloom.hpp>
+#include <bloomset/plan/formulas.hpp>
 
 #include "registry/kind_row.hpp"
 #include "registry/probes.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 std::vector<property> layout_of(const counting_bloom_params& params) {
@@ -75,4 +75,4 @@ kind_info counting_bloom_row() {
   return kind_row<counting_bloom_kind>::info();
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -1,4 +1,4 @@
-#include <bloomery/plan/cuckoo_plan.hpp>
+#include <bloomset/plan/cuckoo_plan.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -6,15 +6,15 @@
 #include <optional>
 #include <utility>
 
-#include <bloomery/detail/cuckoo/layout.hpp>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/detail/cuckoo/layout.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include "core/format.hpp"
 #include "plan/checks.hpp"
 #include "plan/search.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 namespace f = formulas;
@@ -250,4 +250,4 @@ result<cuckoo_params> cuckoo_params::decode(const filter_header& header,
                                              std::mem_fn(&cuckoo_params::possible));
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -1,9 +1,9 @@
 #include <array>
-#include <bloomery/cuckoo.hpp>
+#include <bloomset/cuckoo.hpp>
 
 #include "registry/kind_row.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 struct cuckoo_kind : one_type<cuckoo> {
@@ -50,4 +50,4 @@ kind_info cuckoo_row() {
   return kind_row<cuckoo_kind>::info();
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

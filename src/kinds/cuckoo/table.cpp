@@ -1,11 +1,11 @@
-#include <bloomery/detail/cuckoo/table.hpp>
+#include <bloomset/detail/cuckoo/table.hpp>
 
 #include <array>
 #include <bitset>
 
 #include "cpu/dispatch.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 // The most buckets whose neighbours a search visits, in 8 KiB of stack. At planned loads a search
@@ -249,4 +249,4 @@ std::optional<unsigned> check_stash(const cuckoo_layout& layout,
   return used;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -7,12 +7,12 @@
 #include <optional>
 #include <vector>
 
-#include <bloomery/detail/expandable/owned_segments.hpp>
+#include <bloomset/detail/expandable/owned_segments.hpp>
 
 #include "cpu/partition.hpp"
 #include "kinds/expandable/schedule.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 // With at least one key per this many cells a pass over a segment is faster than single inserts:
@@ -149,4 +149,4 @@ std::size_t owned_segments::merge(expandable_params& params, std::uint64_t segme
   return keys.size();
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -1,6 +1,6 @@
 // An expandable filter's segments: made, copied, cleared, moved and grown; inserts and erases.
 
-#include <bloomery/detail/expandable/owned_segments.hpp>
+#include <bloomset/detail/expandable/owned_segments.hpp>
 
 #include <algorithm>
 #include <array>
@@ -9,12 +9,12 @@
 #include <new>
 #include <utility>
 
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/precondition.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/precondition.hpp>
 
 #include "core/system.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 std::optional<std::size_t> built_segment::stored_bytes(const segment_shape& shape) const noexcept {
   const std::size_t area = low.size + high.size;
@@ -311,4 +311,4 @@ bool owned_segments::erase(expandable_params& params, hash64 h) noexcept {
   return true;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -1,11 +1,11 @@
-#include <bloomery/plan/expandable_plan.hpp>
+#include <bloomset/plan/expandable_plan.hpp>
 
 #include <algorithm>
 #include <bit>
-#include <bloomery/detail/expandable/segment_layout.hpp>
-#include <bloomery/plan/limits.hpp>
-#include <bloomery/plan/numeric.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/detail/expandable/segment_layout.hpp>
+#include <bloomset/plan/limits.hpp>
+#include <bloomset/plan/numeric.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include <cmath>
 #include <functional>
@@ -16,7 +16,7 @@
 #include "plan/checks.hpp"
 #include "plan/search.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 using schedule::allowance;
@@ -413,4 +413,4 @@ result<expandable_params> expandable_params::decode(const filter_header& header,
                                                  std::mem_fn(&expandable_params::possible));
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

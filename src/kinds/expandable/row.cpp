@@ -1,10 +1,10 @@
 #include <array>
-#include <bloomery/expandable.hpp>
+#include <bloomset/expandable.hpp>
 #include <cmath>
 
 #include "registry/kind_row.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 std::vector<property> layout_properties(const expandable_params& params) {
@@ -72,4 +72,4 @@ kind_info expandable_row() {
   return kind_row<expandable_kind>::info();
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -5,16 +5,16 @@
 
 #include <algorithm>
 #include <bit>
-#include <bloomery/detail/expandable/segment_layout.hpp>
-#include <bloomery/plan/expandable_plan.hpp>
-#include <bloomery/plan/numeric.hpp>
+#include <bloomset/detail/expandable/segment_layout.hpp>
+#include <bloomset/plan/expandable_plan.hpp>
+#include <bloomset/plan/numeric.hpp>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 
 #pragma GCC visibility push(hidden)  // a shared build does not show it
 
-namespace bloomery::schedule {
+namespace bloomset::schedule {
 
 inline constexpr unsigned hash_bits = 63;  // of segment, cell and remainder together
 inline constexpr unsigned min_cell_bits = detail::block_cell_bits;
@@ -145,6 +145,6 @@ inline bool fits_segment(unsigned cell_bits, unsigned remainder_bits, double ent
          detail::max_segment_area;
 }
 
-}  // namespace bloomery::schedule
+}  // namespace bloomset::schedule
 
 #pragma GCC visibility pop

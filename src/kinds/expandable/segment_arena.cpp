@@ -1,12 +1,12 @@
-#include <bloomery/detail/expandable/segment_arena.hpp>
+#include <bloomset/detail/expandable/segment_arena.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <exception>
 
-#include <bloomery/detail/core/bits.hpp>
+#include <bloomset/detail/core/bits.hpp>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 // A huge page. An arena smaller than this has one chunk per segment: shared chunks would leave a
@@ -96,4 +96,4 @@ void segment_arena::relocate(const memory_mover& mover) noexcept {
   for (chunk& each : chunks_) each.memory.relocate(mover);
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -1,12 +1,12 @@
-#include <bloomery/detail/expandable/segment_kernels.hpp>
+#include <bloomset/detail/expandable/segment_kernels.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 
-#include <bloomery/plan/formulas.hpp>
+#include <bloomset/plan/formulas.hpp>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 double segment_census::rate(unsigned cell_bits) const noexcept {
   double cells = 0;
@@ -31,4 +31,4 @@ segment_census::key_estimate segment_census::keys(unsigned cell_bits) const noex
   return all;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

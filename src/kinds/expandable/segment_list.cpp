@@ -1,11 +1,11 @@
-#include <bloomery/detail/expandable/segment_list.hpp>
+#include <bloomset/detail/expandable/segment_list.hpp>
 
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/source_memory.hpp>
-#include <bloomery/detail/expandable/segment_address.hpp>
-#include <bloomery/detail/expandable/segment_kernels.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/source_memory.hpp>
+#include <bloomset/detail/expandable/segment_address.hpp>
+#include <bloomset/detail/expandable/segment_kernels.hpp>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 failure no_segment_memory() noexcept {
   return no_memory(
@@ -72,4 +72,4 @@ result<void> check_segments(const expandable_params& params, const segment_spans
   return {};
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

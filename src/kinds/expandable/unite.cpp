@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <bloomery/detail/expandable/segment_table.hpp>
+#include <bloomset/detail/expandable/segment_table.hpp>
 #include <new>
 #include <span>
 #include <utility>
@@ -11,7 +11,7 @@
 
 #include "core/format.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 failure no_room() {
@@ -292,4 +292,4 @@ result<owned_segments> owned_segments::united(expandable_params& params,
   return made;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -3,20 +3,20 @@
 // of M. Dietzfelbinger, S. Walzer, "Dense Peelable Random Uniform Hypergraphs", 2019).
 
 #include <algorithm>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/hash_shards.hpp>
-#include <bloomery/detail/core/source_memory.hpp>
-#include <bloomery/detail/core/threads.hpp>
-#include <bloomery/detail/fuse/table.hpp>
-#include <bloomery/fuse.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/hash_shards.hpp>
+#include <bloomset/detail/core/source_memory.hpp>
+#include <bloomset/detail/core/threads.hpp>
+#include <bloomset/detail/fuse/table.hpp>
+#include <bloomset/fuse.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cstring>
 #include <new>
 #include <vector>
 
 #include "plan/checks.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 // Up to this many keys there is one shard, and the number of keys is not estimated.
@@ -374,4 +374,4 @@ result<built_fuse> build_fuse(const fuse_spec& spec, std::span<const hash64> has
   return build_fuse(spec, hash_source::of(hashes));
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

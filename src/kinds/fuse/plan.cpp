@@ -1,18 +1,18 @@
-#include <bloomery/plan/fuse_plan.hpp>
+#include <bloomset/plan/fuse_plan.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include "core/format.hpp"
 #include "plan/checks.hpp"
 #include "plan/search.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 namespace f = formulas;
@@ -253,4 +253,4 @@ result<fuse_params> fuse_params::decode(const filter_header& header,
       [&](const fuse_params& params) { return params.possible(header.count); });
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

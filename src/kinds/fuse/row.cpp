@@ -1,9 +1,9 @@
 #include <array>
-#include <bloomery/fuse.hpp>
+#include <bloomset/fuse.hpp>
 
 #include "registry/kind_row.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 std::vector<property> extras_of(const fuse_params& params) {
@@ -57,4 +57,4 @@ kind_info fuse_row() {
   return kind_row<fuse_kind>::info();
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bloomery/detail/core/hash_shards.hpp>
-#include <bloomery/detail/core/source_memory.hpp>
-#include <bloomery/detail/core/threads.hpp>
-#include <bloomery/plan/units.hpp>
-#include <bloomery/ribbon.hpp>
+#include <bloomset/detail/core/hash_shards.hpp>
+#include <bloomset/detail/core/source_memory.hpp>
+#include <bloomset/detail/core/threads.hpp>
+#include <bloomset/plan/units.hpp>
+#include <bloomset/ribbon.hpp>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -15,7 +15,7 @@
 
 #include "plan/checks.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 // Up to this many distinct keys are counted before the first level is planned. A larger number is
@@ -404,4 +404,4 @@ result<void> check_ribbon_payload(const ribbon_params& params, std::span<const s
   return {};
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

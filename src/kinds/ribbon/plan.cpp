@@ -1,17 +1,17 @@
-#include <bloomery/plan/ribbon_plan.hpp>
+#include <bloomset/plan/ribbon_plan.hpp>
 
 #include <algorithm>
 #include <cmath>
 
-#include <bloomery/detail/ribbon/layout.hpp>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/numeric.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/detail/ribbon/layout.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/numeric.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include "plan/checks.hpp"
 #include "plan/search.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 namespace f = formulas;
@@ -233,4 +233,4 @@ result<ribbon_params> ribbon_params::decode(const filter_header& header,
       [&](const ribbon_params& params) { return params.possible(header.count); });
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -1,9 +1,9 @@
 #include <array>
-#include <bloomery/ribbon.hpp>
+#include <bloomset/ribbon.hpp>
 
 #include "registry/kind_row.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 struct ribbon_kind : one_type<ribbon> {
@@ -44,4 +44,4 @@ kind_info ribbon_row() {
   return kind_row<ribbon_kind>::info();
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

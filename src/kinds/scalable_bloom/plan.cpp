@@ -1,16 +1,16 @@
-#include <bloomery/plan/scalable_bloom_plan.hpp>
+#include <bloomset/plan/scalable_bloom_plan.hpp>
 
 #include <cmath>
 #include <utility>
 
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/numeric.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/numeric.hpp>
+#include <bloomset/plan/units.hpp>
 
 #include "core/format.hpp"
 #include "plan/checks.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 using detail::in_range;
@@ -187,7 +187,7 @@ result<scalable_bloom_params> scalable_bloom_params::decode(const filter_header&
   }
   if (probe != static_cast<std::uint16_t>(probe_id::double_hashing)) {
     return detail::format_failure(errc::unsupported,
-                                  "the {}'s probe rule {} is not known here; use a newer bloomery",
+                                  "the {}'s probe rule {} is not known here; use a newer bloomset",
                                   filter, probe);
   }
   std::uint64_t keys = 0;
@@ -207,4 +207,4 @@ result<scalable_bloom_params> scalable_bloom_params::decode(const filter_header&
   return params;
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

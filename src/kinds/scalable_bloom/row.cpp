@@ -1,9 +1,9 @@
 #include <array>
-#include <bloomery/scalable_bloom.hpp>
+#include <bloomset/scalable_bloom.hpp>
 
 #include "registry/kind_row.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 /// The cost of growth by 1024 times. Empty if the filter is full earlier.
@@ -81,4 +81,4 @@ kind_info scalable_bloom_row() {
   return kind_row<scalable_bloom_kind>::info();
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

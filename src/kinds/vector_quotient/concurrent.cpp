@@ -1,16 +1,16 @@
-#include <bloomery/vector_quotient_concurrent.hpp>
+#include <bloomset/vector_quotient_concurrent.hpp>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bloomery/detail/vector_quotient/seqlocks.hpp>
+#include <bloomset/detail/vector_quotient/seqlocks.hpp>
 #include <cassert>
 #include <mutex>
 #include <utility>
 
 #include "kinds/vector_quotient/kernels/group.hpp"
 
-namespace bloomery {
+namespace bloomset {
 
 struct concurrent_vector_quotient::shared_state {
   detail::vq_seqlocks seqlocks;
@@ -118,4 +118,4 @@ std::uint64_t concurrent_vector_quotient::count(const hash64& h) const noexcept 
   return detail::vq_copies(filter_.reader(), at);
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

@@ -1,9 +1,9 @@
-#include <bloomery/detail/vector_quotient/overflow_table.hpp>
+#include <bloomset/detail/vector_quotient/overflow_table.hpp>
 
 #include <algorithm>
 #include <utility>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 constexpr std::uint64_t min_entries = 4;  // a cache line
@@ -101,4 +101,4 @@ void vq_overflow_table::insert_new(const vq_entry& entry) noexcept {
   set(at, entry);
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

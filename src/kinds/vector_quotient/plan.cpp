@@ -1,10 +1,10 @@
-#include <bloomery/plan/vector_quotient_plan.hpp>
+#include <bloomset/plan/vector_quotient_plan.hpp>
 
 #include <algorithm>
-#include <bloomery/detail/vector_quotient/layout.hpp>
-#include <bloomery/plan/formulas.hpp>
-#include <bloomery/plan/numeric.hpp>
-#include <bloomery/plan/units.hpp>
+#include <bloomset/detail/vector_quotient/layout.hpp>
+#include <bloomset/plan/formulas.hpp>
+#include <bloomset/plan/numeric.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -12,7 +12,7 @@
 #include "plan/checks.hpp"
 #include "plan/search.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 namespace f = formulas;
@@ -262,4 +262,4 @@ result<vector_quotient_params> vector_quotient_params::decode(const filter_heade
       std::mem_fn(&vector_quotient_params::possible));
 }
 
-}  // namespace bloomery
+}  // namespace bloomset

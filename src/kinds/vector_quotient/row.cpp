@@ -1,9 +1,9 @@
 #include <array>
-#include <bloomery/vector_quotient.hpp>
+#include <bloomset/vector_quotient.hpp>
 
 #include "registry/kind_row.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 std::vector<property> shape_of(const vector_quotient_params& params) {
@@ -60,4 +60,4 @@ kind_info vector_quotient_row() {
   return kind_row<vector_quotient_kind>::info();
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -1,11 +1,11 @@
-#include <bloomery/detail/vector_quotient/table.hpp>
+#include <bloomset/detail/vector_quotient/table.hpp>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bloomery/detail/vector_quotient/seqlocks.hpp>
+#include <bloomset/detail/vector_quotient/seqlocks.hpp>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 void set_stash(const vq_writer& filter, unsigned i, const vq_entry& entry) noexcept {
@@ -318,4 +318,4 @@ std::optional<unsigned> vq_check_stash(const vq_layout& layout,
   return used;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -1,12 +1,12 @@
 // Blocked Bloom filters: each layout bit for bit, the same in every kernel: key by key, in batches,
 // by region and with threads. The plan's formulas agree with the sums that define them.
 
-#include <bloomery/blocked_bloom.hpp>
+#include <bloomset/blocked_bloom.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
+#include <bloomset/detail/blocked_bloom/kernels.hpp>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -17,7 +17,7 @@
 #include "tests/filter_types.hpp"
 #include "tests/instruction_sets.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 constexpr std::array layouts = {block_layout::split_512, block_layout::free_512,
@@ -305,4 +305,4 @@ TEST(blocked_bloom_plan, what_is_not_sufficient_or_cannot_be_is_refused) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -2,21 +2,21 @@
 
 #include <gtest/gtest.h>
 
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <string>
 
 namespace {
 
-using bloomery::insert_outcome;
+using bloomset::insert_outcome;
 
 TEST(bloom, the_lectures_three_functions_on_ten_bits) {
-  auto f = bloomery::bloom_of(
+  auto f = bloomset::bloom_of(
       10, [](auto x) { return x + 3; }, [](auto x) { return 3 * x + 1; },
       [](auto x) { return x * x + 2; });
   for (const int x : {2, 4, 9}) f.insert(x);
   std::string bits;
   for (unsigned p = 0; p < 10; ++p)
-    bits += bloomery::detail::test_bit(f.bits().data(), p) ? '1' : '0';
+    bits += bloomset::detail::test_bit(f.bits().data(), p) ? '1' : '0';
   EXPECT_EQ(bits, "0011011110");  // 2 3 5 6 7 8
   EXPECT_TRUE(f.may_contain(4));
   EXPECT_FALSE(f.may_contain(7));
@@ -26,16 +26,16 @@ TEST(bloom, the_lectures_three_functions_on_ten_bits) {
 TEST(bloom, uses_places_beyond_the_first_2_to_the_32) {
   // 640 MiB of address space, a fifth of it beyond.
   constexpr std::uint64_t bits = (std::uint64_t{5} << 30) + 12345;
-  bloomery::bloom wide({.capacity = 1000, .bits = bits, .hashes = 7});
+  bloomset::bloom wide({.capacity = 1000, .bits = bits, .hashes = 7});
   std::size_t beyond = 0;
   for (std::uint64_t i = 0; i < 1000; ++i) {
     ASSERT_EQ(wide.insert(i), insert_outcome::inserted);
-    const bloomery::hash64 h =
-        bloomery::with_hash(wide.hash_function(), i, [](bloomery::hash64 hash) { return hash; });
+    const bloomset::hash64 h =
+        bloomset::with_hash(wide.hash_function(), i, [](bloomset::hash64 hash) { return hash; });
     for (unsigned probe = 0; probe < 7; ++probe) {
-      const std::uint64_t place = bloomery::double_hashing::position(h, probe, bits);
+      const std::uint64_t place = bloomset::double_hashing::position(h, probe, bits);
       ASSERT_LT(place, bits);
-      ASSERT_TRUE(bloomery::detail::test_bit(wide.bits().data(), place));
+      ASSERT_TRUE(bloomset::detail::test_bit(wide.bits().data(), place));
       beyond += place >> 32 != 0;
     }
   }
@@ -47,7 +47,7 @@ TEST(bloom, uses_places_beyond_the_first_2_to_the_32) {
 }
 
 TEST(bloom, plans_beyond_2_to_the_40_bits) {
-  const auto plan = bloomery::plan_bloom({.capacity = 200'000'000'000, .fpr = 0.01});
+  const auto plan = bloomset::plan_bloom({.capacity = 200'000'000'000, .fpr = 0.01});
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_GT(plan->bits, std::uint64_t{1} << 40);
   EXPECT_NEAR(static_cast<double>(plan->bits) / 2e11, 9.593, 0.001);

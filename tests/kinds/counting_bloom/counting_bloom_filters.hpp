@@ -1,7 +1,7 @@
 #pragma once
 
 #include <array>
-#include <bloomery/counting_bloom.hpp>
+#include <bloomset/counting_bloom.hpp>
 
 namespace {
 
@@ -9,9 +9,9 @@ constexpr std::array widths = {4U, 8U, 16U};
 
 /// A filter over the caller's functions of a number.
 template <class... Functions>
-auto filter_of(const bloomery::counting_bloom_spec& spec, Functions... functions) {
-  using family = bloomery::function_family<Functions...>;
-  return bloomery::basic_counting_bloom<family>(spec, family(functions...));
+auto filter_of(const bloomset::counting_bloom_spec& spec, Functions... functions) {
+  using family = bloomset::function_family<Functions...>;
+  return bloomset::basic_counting_bloom<family>(spec, family(functions...));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <initializer_list>
 #include <map>
 #include <numeric>
@@ -17,13 +17,13 @@
 
 namespace {
 
-using bloomery::counting_bloom;
-using bloomery::counting_bloom_params;
-using bloomery::counting_bloom_spec;
-using bloomery::counting_bloom_view;
-using bloomery::errc;
-using bloomery::owned_storage;
-using bloomery::test::extra;
+using bloomset::counting_bloom;
+using bloomset::counting_bloom_params;
+using bloomset::counting_bloom_spec;
+using bloomset::counting_bloom_view;
+using bloomset::errc;
+using bloomset::owned_storage;
+using bloomset::test::extra;
 
 template <class F>
 std::vector<unsigned> bytes_as_numbers(const F& filter) {
@@ -49,8 +49,8 @@ TEST(counting_bloom, lays_counters_out_from_the_lowest_bit) {
 template <class Counters>
 class counter_arrays : public testing::Test {};
 using counter_layouts =
-    testing::Types<bloomery::detail::counter_array<4>, bloomery::detail::counter_array<8>,
-                   bloomery::detail::counter_array<16>>;
+    testing::Types<bloomset::detail::counter_array<4>, bloomset::detail::counter_array<8>,
+                   bloomset::detail::counter_array<16>>;
 TYPED_TEST_SUITE(counter_arrays, counter_layouts);
 
 // Arrays of every length up to some words, of counters that are mostly at the ends of their range.
@@ -60,7 +60,7 @@ void with_arrays(unsigned seed, Use&& use) {
   std::vector<std::uint64_t> lengths(70);
   std::iota(lengths.begin(), lengths.end(), 1);
   for (const std::uint64_t m : lengths) {
-    std::vector<std::byte> bytes(bloomery::detail::bytes_for_bits(m * Counters::width));
+    std::vector<std::byte> bytes(bloomset::detail::bytes_for_bits(m * Counters::width));
     std::vector<unsigned> values(m);
     for (std::uint64_t i = 0; i < m; ++i) {
       const std::array choices = {0U,
@@ -87,7 +87,7 @@ std::vector<unsigned> values_of(std::span<const std::byte> bytes, std::uint64_t 
 }
 
 TYPED_TEST(counter_arrays, count_from_zero_to_their_maximum) {
-  std::vector<std::byte> bytes(bloomery::detail::bytes_for_bits(3 * TypeParam::width));
+  std::vector<std::byte> bytes(bloomset::detail::bytes_for_bits(3 * TypeParam::width));
   for (unsigned n = 1; n <= TypeParam::maximum; ++n) {
     ASSERT_EQ(TypeParam::increment(bytes.data(), 1), n - 1);
     ASSERT_EQ(TypeParam::get(bytes.data(), 1), n);
@@ -140,9 +140,9 @@ TYPED_TEST(counter_arrays, add_up_to_their_maximum) {
 
 TEST(counting_bloom_plan, is_a_bloom_filters_times_the_counters_width) {
   for (const unsigned width : widths) {
-    const auto plain = bloomery::plan_bloom({.capacity = 1'000'000, .fpr = 0.01});
+    const auto plain = bloomset::plan_bloom({.capacity = 1'000'000, .fpr = 0.01});
     const auto counting =
-        bloomery::plan_counting_bloom({.capacity = 1'000'000, .fpr = 0.01, .counter_bits = width});
+        bloomset::plan_counting_bloom({.capacity = 1'000'000, .fpr = 0.01, .counter_bits = width});
     ASSERT_TRUE(plain && counting);
     EXPECT_EQ(counting->counters(), plain->bits);
     EXPECT_EQ(counting->bits(), plain->bits * width);
@@ -152,13 +152,13 @@ TEST(counting_bloom_plan, is_a_bloom_filters_times_the_counters_width) {
 }
 
 TEST(counting_bloom_plan, any_two_give_the_third) {
-  const auto by_rate = bloomery::plan_counting_bloom({.capacity = 5000, .fpr = 0.001});
+  const auto by_rate = bloomset::plan_counting_bloom({.capacity = 5000, .fpr = 0.001});
   ASSERT_TRUE(by_rate);
-  const auto by_bits = bloomery::plan_counting_bloom({.capacity = 5000, .bits = by_rate->bits()});
+  const auto by_bits = bloomset::plan_counting_bloom({.capacity = 5000, .bits = by_rate->bits()});
   ASSERT_TRUE(by_bits);
   EXPECT_EQ(by_bits->array.hashes, by_rate->array.hashes);
   EXPECT_LE(by_bits->array.fpr, 0.001);
-  const auto by_both = bloomery::plan_counting_bloom({.fpr = 0.001, .bits = by_rate->bits() + 3});
+  const auto by_both = bloomset::plan_counting_bloom({.fpr = 0.001, .bits = by_rate->bits() + 3});
   ASSERT_TRUE(by_both);
   EXPECT_EQ(by_both->counters(), by_rate->counters()) << "three bits over are no counter";
   EXPECT_EQ(by_both->array.capacity, 5000U);
@@ -166,7 +166,7 @@ TEST(counting_bloom_plan, any_two_give_the_third) {
 
 TEST(counting_bloom_plan, refuses_with_a_sentence) {
   const auto refused = [](const counting_bloom_spec& spec, const std::string& why) {
-    const auto plan = bloomery::plan_counting_bloom(spec);
+    const auto plan = bloomset::plan_counting_bloom(spec);
     ASSERT_FALSE(plan) << why;
     EXPECT_EQ(plan.error().code, errc::invalid_argument);
     EXPECT_NE(plan.error().message.find(why), std::string::npos) << plan.error().message;
@@ -192,10 +192,10 @@ TEST(counting_bloom, a_saved_filter_answers_and_counts_as_before) {
       for (int copy = 0; copy <= i % 20; ++copy) filter.insert(i);
     }
     const auto path = testing::TempDir() + "/counting_bloom_test.bloom";
-    ASSERT_TRUE(bloomery::save(filter, path));
-    const auto view = bloomery::open<counting_bloom_view>(path);
+    ASSERT_TRUE(bloomset::save(filter, path));
+    const auto view = bloomset::open<counting_bloom_view>(path);
     ASSERT_TRUE(view) << view.error().message;
-    auto again = bloomery::open<counting_bloom>(path);
+    auto again = bloomset::open<counting_bloom>(path);
     ASSERT_TRUE(again) << again.error().message;
     EXPECT_EQ(view->size(), filter.size());
     EXPECT_EQ(view->current_fpr(), filter.current_fpr());
@@ -206,10 +206,10 @@ TEST(counting_bloom, a_saved_filter_answers_and_counts_as_before) {
     }
     EXPECT_TRUE(again->erase(5));
     EXPECT_TRUE(filter.erase(5));
-    EXPECT_EQ(bloomery::serialize(again->image()), bloomery::serialize(filter.image()));
+    EXPECT_EQ(bloomset::serialize(again->image()), bloomset::serialize(filter.image()));
     ASSERT_TRUE(again->merge(*view)) << "the mapped filter as the other";
     EXPECT_EQ(again->size(), filter.size() + view->size());
-    EXPECT_EQ(bloomery::open<bloomery::bloom_view>(path).error().code, errc::incompatible);
+    EXPECT_EQ(bloomset::open<bloomset::bloom_view>(path).error().code, errc::incompatible);
   }
 }
 
@@ -228,7 +228,7 @@ TEST(counting_bloom, refuses_hostile_parameters) {
   }
   for (const unsigned width : widths) {
     with([&](auto& p) { p.counter_bits = width, p.array.bits = 0; });
-    with([&](auto& p) { p.counter_bits = width, p.array.bits = bloomery::max_bits / width + 1; });
+    with([&](auto& p) { p.counter_bits = width, p.array.bits = bloomset::max_bits / width + 1; });
     // The bits of all counters are 2^64, or 2^64 + 16: wrapped, an empty or a tiny payload would
     // fit.
     with([&](auto& p) { p.counter_bits = width, p.array.bits = (~std::uint64_t{0} / width) + 1; });
@@ -236,10 +236,10 @@ TEST(counting_bloom, refuses_hostile_parameters) {
     with([&](auto& p) { p.counter_bits = width, p.array.bits = ~std::uint64_t{0}; });
   }
   with([](auto& p) { p.array.hashes = 0; });
-  with([](auto& p) { p.array.hashes = bloomery::max_hash_functions + 1; });
+  with([](auto& p) { p.array.hashes = bloomset::max_hash_functions + 1; });
   for (const auto& params : hostile) {
     const auto decoded = counting_bloom_params::decode(
-        {bloomery::filter_kind::counting_bloom, 1, bloomery::hash_id::xxh3_64, 0, 0},
+        {bloomset::filter_kind::counting_bloom, 1, bloomset::hash_id::xxh3_64, 0, 0},
         params.encode());
     ASSERT_FALSE(decoded) << params.array.bits << " x " << params.counter_bits;
     EXPECT_EQ(decoded.error().code, errc::corrupt);
@@ -268,11 +268,11 @@ TEST(counting_bloom, refuses_a_payload_that_does_not_fit) {
 // ---- the registry's row
 
 TEST(counting_bloom_kind, reports_its_plan) {
-  const auto* row = *bloomery::find_kind("counting_bloom");
+  const auto* row = *bloomset::find_kind("counting_bloom");
   const auto plan = row->plan({.capacity = 1'000'000, .fpr = 0.01, .options = {}});
   ASSERT_TRUE(plan) << plan.error().message;
   const auto plain =
-      (*bloomery::find_kind("bloom"))->plan({.capacity = 1'000'000, .fpr = 0.01, .options = {}});
+      (*bloomset::find_kind("bloom"))->plan({.capacity = 1'000'000, .fpr = 0.01, .options = {}});
   EXPECT_EQ(plan->bits, 4 * plain->bits);
   EXPECT_EQ(extra<double>(plan->extras, "times_bloom"), 4.0);
   EXPECT_EQ(extra<std::uint64_t>(plan->extras, "counters"), plain->bits);
@@ -296,15 +296,15 @@ TEST(counting_bloom_kind, reports_its_plan) {
 }
 
 TEST(counting_bloom_kind, serves_any_filter_with_every_probe_rule) {
-  const auto* row = *bloomery::find_kind("counting_bloom");
+  const auto* row = *bloomset::find_kind("counting_bloom");
   const std::vector<std::string_view> keys = {"a", "b", "a", "c", "a"};
   for (const std::string probe : {"double", "salted", "md5", "fnv-murmur"}) {
     auto made = row->create({.capacity = 100, .fpr = 0.001, .options = {{"probe", probe}}});
     ASSERT_TRUE(made) << made.error().message;
     ASSERT_TRUE(made->insert(keys));
     const auto path = testing::TempDir() + "/counting_kind_" + probe + ".bloom";
-    ASSERT_TRUE(bloomery::save(*made, path));
-    const auto mapped = bloomery::open(path);
+    ASSERT_TRUE(bloomset::save(*made, path));
+    const auto mapped = bloomset::open(path);
     ASSERT_TRUE(mapped) << mapped.error().message;
     EXPECT_TRUE(mapped->can().count);
     EXPECT_FALSE(mapped->can().erase);
@@ -312,7 +312,7 @@ TEST(counting_bloom_kind, serves_any_filter_with_every_probe_rule) {
     ASSERT_TRUE(mapped->count(keys, counts));
     EXPECT_EQ(counts, (std::array<std::uint64_t, 5>{3, 1, 3, 1, 3}));
 
-    auto loaded = bloomery::load(path);
+    auto loaded = bloomset::load(path);
     ASSERT_TRUE(loaded && loaded->merge(*mapped));
     EXPECT_EQ(loaded->size(), 10U);
     std::array<bool, 5> erased{};

@@ -4,7 +4,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -17,10 +17,10 @@
 
 namespace {
 
-using bloomery::counting_bloom;
-using bloomery::counting_bloom_spec;
-using bloomery::errc;
-using bloomery::insert_outcome;
+using bloomset::counting_bloom;
+using bloomset::counting_bloom_spec;
+using bloomset::errc;
+using bloomset::insert_outcome;
 
 // |z| > 5 has a chance of 5.7e-7 for a normal variable: the false-alarm chance of each statistical
 // comparison here. The seeds are fixed.
@@ -32,7 +32,7 @@ std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
 
 std::set<std::uint64_t> places_of(const counting_bloom& filter, std::uint64_t key) {
   std::set<std::uint64_t> places;
-  bloomery::with_hash(filter.hash_function(), key, [&](bloomery::hash64 h) {
+  bloomset::with_hash(filter.hash_function(), key, [&](bloomset::hash64 h) {
     for (unsigned i = 0; i < filter.params().array.hashes; ++i) {
       places.insert(counting_bloom::probe_type::position(h, i, filter.params().counters()));
     }
@@ -196,7 +196,7 @@ TEST(counting_bloom, current_rate_is_that_of_the_counters_as_they_stand) {
   const auto compare = [&](const char* when) {
     constexpr std::uint64_t non_members = 200'000;
     const auto hits = static_cast<double>(
-        bloomery::test::hits(filter, bloomery::test::hashes_of_stream(1, non_members)));
+        bloomset::test::hits(filter, bloomset::test::hashes_of_stream(1, non_members)));
     const double expected = filter.current_fpr() * non_members;
     EXPECT_NEAR(hits, expected, alarm * std::sqrt(expected * (1 - filter.current_fpr()))) << when;
   };
@@ -216,9 +216,9 @@ TEST(counting_bloom, counters_reach_a_value_no_oftener_than_the_bound) {
   // Fan et al., 2000: at the optimal k, where k n / m = ln 2, 4-bit counters overflow with 1.37e-15
   // m.
   const double m = 7000 / std::numbers::ln2;
-  EXPECT_NEAR(bloomery::formulas::counter_reaches(1000, m, 7, 16) / m, 1.37e-15, 0.005e-15);
-  EXPECT_EQ(bloomery::formulas::counter_reaches(15, 100, 7, 16), 0.0);
-  EXPECT_EQ(bloomery::formulas::counter_reaches(1e6, 10, 7, 16), 1.0);
+  EXPECT_NEAR(bloomset::formulas::counter_reaches(1000, m, 7, 16) / m, 1.37e-15, 0.005e-15);
+  EXPECT_EQ(bloomset::formulas::counter_reaches(15, 100, 7, 16), 0.0);
+  EXPECT_EQ(bloomset::formulas::counter_reaches(1e6, 10, 7, 16), 1.0);
   // Measured: at k n / m = 0.7 the bound for 7 is 0.11; a tenth of that is to be expected, since
   // the Poisson tail is smaller than (e load / 7)^7 by the factor that Stirling's formula leaves
   // out.
@@ -232,7 +232,7 @@ TEST(counting_bloom, counters_reach_a_value_no_oftener_than_the_bound) {
     reached += any;
   }
   EXPECT_GT(reached, 0);
-  EXPECT_LE(reached, filters * bloomery::formulas::counter_reaches(100, 1000, 7, 7));
+  EXPECT_LE(reached, filters * bloomset::formulas::counter_reaches(100, 1000, 7, 7));
 }
 
 }  // namespace

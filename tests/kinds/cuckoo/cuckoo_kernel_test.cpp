@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -11,7 +11,7 @@
 
 #include "tests/instruction_sets.hpp"
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 struct shape {
@@ -67,4 +67,4 @@ TEST(cuckoo_batches, of_every_instruction_set_answer_as_single_queries_do) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomset

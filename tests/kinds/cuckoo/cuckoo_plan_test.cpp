@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -12,13 +12,13 @@
 
 namespace {
 
-using bloomery::cuckoo;
-using bloomery::cuckoo_params;
-using bloomery::errc;
-using bloomery::test::extra;
+using bloomset::cuckoo;
+using bloomset::cuckoo_params;
+using bloomset::errc;
+using bloomset::test::extra;
 
 TEST(cuckoo_plan, hostile_parameters_are_refused) {
-  const auto good = bloomery::plan_cuckoo({.capacity = 1000, .fpr = 0.01}).value();
+  const auto good = bloomset::plan_cuckoo({.capacity = 1000, .fpr = 0.01}).value();
   const auto header = cuckoo({.capacity = 1, .fpr = 0.1}).image().header;
   const auto decodes = [&](const cuckoo_params& params) {
     const auto block = params.encode();
@@ -46,7 +46,7 @@ TEST(cuckoo_plan, hostile_parameters_are_refused) {
            with([](auto& p) { p.fingerprint_bits = 33; }),
        }) {
     EXPECT_FALSE(decodes(bad));
-    EXPECT_FALSE(cuckoo::open(bad, bloomery::owned_storage(), 0));
+    EXPECT_FALSE(cuckoo::open(bad, bloomset::owned_storage(), 0));
   }
   auto newer = header;
   newer.kind_version = 2;
@@ -54,34 +54,34 @@ TEST(cuckoo_plan, hostile_parameters_are_refused) {
 }
 
 TEST(cuckoo_plan, any_sufficient_two) {
-  const auto by_rate = bloomery::plan_cuckoo({.capacity = 1000000, .fpr = 0.01});
+  const auto by_rate = bloomset::plan_cuckoo({.capacity = 1000000, .fpr = 0.01});
   ASSERT_TRUE(by_rate);
   EXPECT_EQ(by_rate->fingerprint_bits, 10U);
   const std::uint64_t bits = 8 * by_rate->payload_bytes();
   EXPECT_NEAR(static_cast<double>(bits) / 1e6, 10 / 0.95, 0.01);
 
-  const auto by_bits = bloomery::plan_cuckoo({.fpr = 0.01, .bits = bits});
+  const auto by_bits = bloomset::plan_cuckoo({.fpr = 0.01, .bits = bits});
   ASSERT_TRUE(by_bits);
   EXPECT_GE(by_bits->capacity, 1000000U);
   EXPECT_LE(8 * by_bits->payload_bytes(), bits);
-  const auto by_both = bloomery::plan_cuckoo({.capacity = 1000000, .bits = bits});
+  const auto by_both = bloomset::plan_cuckoo({.capacity = 1000000, .bits = bits});
   ASSERT_TRUE(by_both);
   EXPECT_LE(by_both->fpr, by_rate->fpr);
-  EXPECT_TRUE(bloomery::plan_cuckoo({.capacity = 1000000, .fpr = by_rate->fpr, .bits = bits}));
-  EXPECT_TRUE(bloomery::plan_cuckoo({.capacity = 1000, .fingerprint_bits = 8}));
-  EXPECT_TRUE(bloomery::plan_cuckoo({.bits = 80000, .slots = 2, .fingerprint_bits = 8}));
-  EXPECT_EQ(bloomery::plan_cuckoo({.capacity = 1000, .fpr = 0.5, .slots = 8})->slots, 8U);
+  EXPECT_TRUE(bloomset::plan_cuckoo({.capacity = 1000000, .fpr = by_rate->fpr, .bits = bits}));
+  EXPECT_TRUE(bloomset::plan_cuckoo({.capacity = 1000, .fingerprint_bits = 8}));
+  EXPECT_TRUE(bloomset::plan_cuckoo({.bits = 80000, .slots = 2, .fingerprint_bits = 8}));
+  EXPECT_EQ(bloomset::plan_cuckoo({.capacity = 1000, .fpr = 0.5, .slots = 8})->slots, 8U);
 }
 
 TEST(cuckoo_plan, keeps_the_requested_rate_and_takes_no_bit_more_than_another_fingerprint_would) {
   for (const unsigned slots : {2U, 4U, 8U}) {
     for (const std::uint64_t n : {1ULL, 2ULL, 3ULL, 7ULL, 1000ULL, 100003ULL, 10'000'000'000ULL}) {
       for (const double eps : {0.5, 0.1, 0.03, 0.01, 0.001, 1e-5, 1e-7}) {
-        const auto plan = bloomery::plan_cuckoo({.capacity = n, .fpr = eps, .slots = slots});
+        const auto plan = bloomset::plan_cuckoo({.capacity = n, .fpr = eps, .slots = slots});
         ASSERT_TRUE(plan) << plan.error().message;
         EXPECT_LE(plan->fpr, eps);
         for (unsigned f = 4; f <= 32; ++f) {
-          const auto other = bloomery::plan_cuckoo(
+          const auto other = bloomset::plan_cuckoo(
               {.capacity = n, .fpr = eps, .slots = slots, .fingerprint_bits = f});
           if (!other) continue;
           EXPECT_LE(plan->payload_bytes(), other->payload_bytes());
@@ -92,7 +92,7 @@ TEST(cuckoo_plan, keeps_the_requested_rate_and_takes_no_bit_more_than_another_fi
 }
 
 TEST(cuckoo_plan, says_what_is_wrong) {
-  using spec = bloomery::cuckoo_spec;
+  using spec = bloomset::cuckoo_spec;
   for (const auto& [bad, hint] : {
            std::pair{spec{}, "two of capacity"},
            {spec{.capacity = 10}, "two of capacity"},
@@ -110,7 +110,7 @@ TEST(cuckoo_plan, says_what_is_wrong) {
            {spec{.capacity = 1000, .fpr = 1e-6, .bits = 12000}, "leave one"},
            {spec{.fpr = 1e-15, .bits = 12000}, "hold no key"},
        }) {
-    const auto plan = bloomery::plan_cuckoo(bad);
+    const auto plan = bloomset::plan_cuckoo(bad);
     ASSERT_FALSE(plan) << hint;
     EXPECT_EQ(plan.error().code, errc::invalid_argument);
     EXPECT_NE(plan.error().message.find(hint), std::string::npos) << plan.error().message;
@@ -118,9 +118,9 @@ TEST(cuckoo_plan, says_what_is_wrong) {
 }
 
 TEST(cuckoo_plan, the_registry_row_takes_its_options_and_refuses_hashes) {
-  const auto row = bloomery::find_kind("cuckoo");
+  const auto row = bloomset::find_kind("cuckoo");
   ASSERT_TRUE(row);
-  bloomery::plan_request request;
+  bloomset::plan_request request;
   request.capacity = 1000;
   request.fpr = 0.01;
   request.options = {{"slots", "8"}, {"fingerprint_bits", "16"}};

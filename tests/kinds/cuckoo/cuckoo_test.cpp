@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -18,13 +18,13 @@
 
 namespace {
 
-using bloomery::cuckoo;
-using bloomery::cuckoo_params;
-using bloomery::cuckoo_view;
-using bloomery::errc;
-using bloomery::hash64;
-using bloomery::insert_outcome;
-using bloomery::detail::cuckoo_layout;
+using bloomset::cuckoo;
+using bloomset::cuckoo_params;
+using bloomset::cuckoo_view;
+using bloomset::errc;
+using bloomset::hash64;
+using bloomset::insert_outcome;
+using bloomset::detail::cuckoo_layout;
 
 struct shape {
   std::uint64_t buckets;
@@ -34,7 +34,7 @@ struct shape {
 
 cuckoo empty_filter(const shape& of) {
   const cuckoo_params params{of.buckets * of.slots, 0.5, of.buckets, of.slots, of.fingerprint_bits};
-  return *cuckoo::open(params, *bloomery::owned_storage::make(params.payload_bytes()), 0);
+  return *cuckoo::open(params, *bloomset::owned_storage::make(params.payload_bytes()), 0);
 }
 
 cuckoo_layout layout_of(const cuckoo& f) {
@@ -50,7 +50,7 @@ bool all_zero(const cuckoo& f) {
 }
 
 hash64 key(std::uint64_t i, std::uint64_t seed = 0) {
-  return {bloomery::detail::remix64(i + (seed << 40) + 1)};
+  return {bloomset::detail::remix64(i + (seed << 40) + 1)};
 }
 
 // A filter and an exact multiset of its fingerprints. Keys of equal fingerprint and pair of buckets
@@ -163,7 +163,7 @@ TEST(cuckoo, overfull_tables_refuse_keep_and_give_back_everything) {
   }
   EXPECT_GT(fulls, 1000);
   EXPECT_GT(too_manys, 500);
-  EXPECT_EQ(max_stashed, bloomery::detail::stash_entries);
+  EXPECT_EQ(max_stashed, bloomset::detail::stash_entries);
 }
 
 TEST(cuckoo, holds_two_buckets_of_copies_then_says_so) {
@@ -211,7 +211,7 @@ TEST(cuckoo, the_other_bucket_is_an_involution_for_any_number_of_buckets) {
 // degrees of freedom exceeds 420 with a chance of 1e-10.
 TEST(cuckoo, the_fingerprint_does_not_depend_on_the_bucket_beyond_2_to_32_buckets) {
   const cuckoo_layout layout(std::uint64_t{1} << 42, 4, 8);
-  constexpr std::uint64_t inverse = bloomery::test::inverse(0x9e3779b97f4a7c15);
+  constexpr std::uint64_t inverse = bloomset::test::inverse(0x9e3779b97f4a7c15);
   std::vector<double> seen(256);
   constexpr std::uint64_t hashes = std::uint64_t{1} << 22;
   for (std::uint64_t low = 0; low < hashes; ++low) {
@@ -245,13 +245,13 @@ TEST(cuckoo, planned_capacity_fits_for_all_shapes) {
         if (slots == 2 && bits == 6 && !made) continue;  // too many would look alike: refused
         ASSERT_TRUE(made) << made.error().message;
         cuckoo f = *made;
-        const auto keys = bloomery::test::hashes_of_stream(0, n);
+        const auto keys = bloomset::test::hashes_of_stream(0, n);
         EXPECT_EQ(f.insert(std::span(keys)).done, n) << slots << " slots, " << bits << " bits";
-        EXPECT_EQ(bloomery::test::hits(f, keys), n);
+        EXPECT_EQ(bloomset::test::hits(f, keys), n);
       }
     }
   }
-  EXPECT_GE(bloomery::plan_cuckoo({.capacity = 1000000, .fpr = 0.01})->load(), 0.949);
+  EXPECT_GE(bloomset::plan_cuckoo({.capacity = 1000000, .fpr = 0.01})->load(), 0.949);
 }
 
 // Planned keys do not fit with a chance below 2/10,000. Then more than 8 of 3000 filters of a shape
@@ -286,7 +286,7 @@ TEST(cuckoo, the_current_rate_is_exact) {
         for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
           for (std::uint32_t v = 1; v < 32; ++v) {
             const auto at = layout.place(bucket, v);
-            passing += bloomery::detail::all_copies(layout, f.bytes().data(), f.stashed(), at) > 0;
+            passing += bloomset::detail::all_copies(layout, f.bytes().data(), f.stashed(), at) > 0;
           }
         }
         ASSERT_NEAR(f.current_fpr(), passing / (static_cast<double>(buckets) * 31), 1e-12);
@@ -312,10 +312,10 @@ TEST(cuckoo, the_expected_rate_is_what_the_formula_says) {
     }
     const double mean = sum / rounds;
     const double error = std::sqrt((squares / rounds - mean * mean) / rounds);
-    EXPECT_NEAR(bloomery::formulas::cuckoo_fpr_exact(n, buckets, 6), mean, 5 * error) << buckets;
+    EXPECT_NEAR(bloomset::formulas::cuckoo_fpr_exact(n, buckets, 6), mean, 5 * error) << buckets;
   }
-  const double large = bloomery::formulas::cuckoo_fpr_exact(3.8e9, 1000000001, 12);
-  EXPECT_NEAR(large / bloomery::formulas::cuckoo_fpr(4, 12, 0.95), 1, 1e-6);
+  const double large = bloomset::formulas::cuckoo_fpr_exact(3.8e9, 1000000001, 12);
+  EXPECT_NEAR(large / bloomset::formulas::cuckoo_fpr(4, 12, 0.95), 1, 1e-6);
 }
 
 TEST(cuckoo, a_merge_is_the_union_with_its_copies) {
@@ -329,8 +329,8 @@ TEST(cuckoo, a_merge_is_the_union_with_its_copies) {
     both.insert(1500 + i);
   }
   const auto path = testing::TempDir() + "/cuckoo_merge.bloom";
-  ASSERT_TRUE(bloomery::save(b, path));
-  const auto view = bloomery::open<cuckoo_view>(path);
+  ASSERT_TRUE(bloomset::save(b, path));
+  const auto view = bloomset::open<cuckoo_view>(path);
   ASSERT_TRUE(view) << view.error().message;
   ASSERT_TRUE(a.merge(*view));
   EXPECT_EQ(a.size(), 4000U);
@@ -365,7 +365,7 @@ TEST(cuckoo, a_merge_is_the_union_with_its_copies) {
 TEST(cuckoo, merging_takes_the_stash_along) {
   cuckoo full = empty_filter({3, 4, 16});
   std::vector<hash64> in;
-  for (std::uint64_t i = 0; full.stashed() < bloomery::detail::stash_entries; ++i) {
+  for (std::uint64_t i = 0; full.stashed() < bloomset::detail::stash_entries; ++i) {
     if (is_contained(full.insert(key(i)))) in.push_back(key(i));
   }
   cuckoo copy = empty_filter({3, 4, 16});
@@ -379,7 +379,7 @@ TEST(cuckoo, payloads_that_contradict_their_parameters_are_refused) {
   for (std::uint64_t i = 0; f.stashed() < 2; ++i) f.insert(key(i));
   const auto good = bytes_of(f);
   const auto opened = [&](const std::vector<std::byte>& bytes, std::uint64_t count) {
-    return cuckoo::open(f.params(), *bloomery::owned_storage::copy_of(bytes), count);
+    return cuckoo::open(f.params(), *bloomset::owned_storage::copy_of(bytes), count);
   };
   const auto again = opened(good, f.size());
   ASSERT_TRUE(again);
@@ -391,7 +391,7 @@ TEST(cuckoo, payloads_that_contradict_their_parameters_are_refused) {
   longer.emplace_back();
   EXPECT_FALSE(opened(longer, f.size()));
   EXPECT_FALSE(opened({good.begin(), good.end() - 1}, f.size()));
-  const std::size_t stash = good.size() - bloomery::detail::stash_bytes;
+  const std::size_t stash = good.size() - bloomset::detail::stash_bytes;
   const auto changed = [&](std::size_t at, unsigned bits) {
     auto bytes = good;
     bytes[at] ^= static_cast<std::byte>(bits);

@@ -7,7 +7,7 @@
 
 #include "tests/kinds/expandable/expandable_filters.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 constexpr std::size_t max_batch = 200;
@@ -92,4 +92,4 @@ TEST(absent_key, without_room_is_where_a_batch_ends) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

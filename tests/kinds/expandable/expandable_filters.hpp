@@ -10,7 +10,7 @@
 
 #include "tests/filter_types.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 
 // A bijection (the finaliser of MurmurHash3, 2011): different numbers have different hashes, so
 // members and non-members are disjoint.
@@ -61,4 +61,4 @@ inline void expect_rate_as_said(const expandable& f, std::uint64_t q) {
   EXPECT_LT(mu * h, std::log(1e9)) << passed << " hits where " << mu << " were expected";
 }
 
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -7,7 +7,7 @@
 
 #include "tests/kinds/expandable/expandable_filters.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 constexpr expandable_spec fixed_spec(std::uint64_t capacity, double fpr) {
@@ -123,4 +123,4 @@ TEST(ExpandableFixed, UnionsAreRefusedOnlyIfTheyCannotKeepTheRate) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -6,7 +6,7 @@
 
 #include "tests/kinds/expandable/expandable_filters.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 struct growth_case {
@@ -111,4 +111,4 @@ INSTANTIATE_TEST_SUITE_P(rates, expandable_growth,
                          [](const auto& test) { return fmt::format("case_{}", test.index); });
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -7,14 +7,14 @@
 #include <unistd.h>
 
 #include <array>
-#include <bloomery/detail/expandable/segment_kernels.hpp>
+#include <bloomset/detail/expandable/segment_kernels.hpp>
 #include <cstring>
 #include <random>
 
 #include "src/cpu/dispatch.hpp"
 #include "tests/kinds/expandable/expandable_filters.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 using detail::segment_query;
@@ -224,4 +224,4 @@ TEST(segment_kernels, insert_the_same_bytes_and_write_no_others) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

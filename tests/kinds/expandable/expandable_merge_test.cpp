@@ -9,7 +9,7 @@
 #include "tests/instruction_sets.hpp"
 #include "tests/kinds/expandable/expandable_filters.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 expandable expandable_of(std::uint64_t first, std::uint64_t n, const expandable_spec& spec) {
@@ -279,4 +279,4 @@ TEST(expandable_merge, damaged_bytes_are_found_before_anything_is_written) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -9,7 +9,7 @@
 
 #include "tests/kinds/expandable/expandable_filters.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 // Bytes of this process that are marked for huge pages: the flag "hg" of a mapping (Linux,
@@ -82,4 +82,4 @@ TEST(expandable_pages, batches_grow_a_filter_on_huge_pages_and_single_keys_on_sm
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

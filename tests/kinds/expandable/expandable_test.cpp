@@ -10,7 +10,7 @@
 #include "tests/instruction_sets.hpp"
 #include "tests/kinds/expandable/expandable_filters.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 TEST(expandable, starts_at_one_key_and_grows_past_what_it_was_told) {
@@ -388,4 +388,4 @@ TEST(expandable_plan, growth_that_is_known_takes_sixteen_bits_a_key_at_each_doub
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

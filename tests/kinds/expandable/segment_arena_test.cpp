@@ -3,14 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/detail/expandable/segment_arena.hpp>
+#include <bloomset/detail/expandable/segment_arena.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <random>
 #include <vector>
 
-namespace bloomery {
+namespace bloomset {
 namespace {
 
 // An arena in which each place has a different pattern.
@@ -142,4 +142,4 @@ TEST(segment_arena, what_is_given_back_is_had_no_longer) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomset

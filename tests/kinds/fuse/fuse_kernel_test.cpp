@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/fuse.hpp>
+#include <bloomset/fuse.hpp>
 #include <vector>
 
 #include "tests/filter_types.hpp"
 #include "tests/instruction_sets.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 // The scalar answers are the specification. Filters with and without prefetching, batches of every
@@ -39,4 +39,4 @@ TEST(fuse_kernels, all_give_the_same_answers) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

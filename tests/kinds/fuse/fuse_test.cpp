@@ -1,13 +1,13 @@
 // The fuse filter beyond the contract of static kinds: sizes, every width, shards, directory and
 // plan.
 
-#include <bloomery/fuse.hpp>
+#include <bloomset/fuse.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
-#include <bloomery/detail/core/hash_shards.hpp>
+#include <bloomset/detail/core/hash_shards.hpp>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -18,7 +18,7 @@
 #include "tests/filter_types.hpp"
 #include "tests/stored_bytes.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 using detail::remix64;
@@ -249,4 +249,4 @@ TEST(hash_shards, distinct_hashes_are_estimated_alike_by_any_number_of_threads) 
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

@@ -12,7 +12,7 @@
 #include "tests/instruction_sets.hpp"
 #include "tests/stored_bytes.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 ribbon build(std::span<const hash64> hashes, double fpr) {
@@ -243,4 +243,4 @@ TEST(ribbon_file, members_without_a_level_are_refused) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

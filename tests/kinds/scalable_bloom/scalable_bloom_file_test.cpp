@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -16,17 +16,17 @@
 
 namespace {
 
-using bloomery::errc;
-using bloomery::scalable_bloom;
-using bloomery::scalable_bloom_params;
-using bloomery::scalable_bloom_view;
+using bloomset::errc;
+using bloomset::scalable_bloom;
+using bloomset::scalable_bloom_params;
+using bloomset::scalable_bloom_view;
 
 TEST(scalable_bloom_file, a_mapped_one_answers_alike_and_its_members_are_aligned) {
   scalable_bloom filter({.capacity = 1, .fpr = 0.05});
   for (int i = 0; i < 5000; ++i) filter.insert(i);
   const auto path = testing::TempDir() + "/scalable_bloom_view_test.bloom";
-  ASSERT_TRUE(bloomery::save(filter, path));
-  auto opened = bloomery::open<scalable_bloom_view>(path);
+  ASSERT_TRUE(bloomset::save(filter, path));
+  auto opened = bloomset::open<scalable_bloom_view>(path);
   ASSERT_TRUE(opened) << opened.error().message;
   const scalable_bloom_view view = std::move(*opened);
   for (int i = 0; i < 20'000; ++i) ASSERT_EQ(view.may_contain(i), filter.may_contain(i)) << i;
@@ -35,7 +35,7 @@ TEST(scalable_bloom_file, a_mapped_one_answers_alike_and_its_members_are_aligned
   EXPECT_EQ(view.current_fpr(), filter.current_fpr());
   EXPECT_EQ(view.estimate_size(), filter.estimate_size());
   EXPECT_EQ(view.size_in_bytes(), filter.size_in_bytes());
-  EXPECT_EQ(bloomery::serialize(view.image()), bloomery::serialize(filter.image()));
+  EXPECT_EQ(bloomset::serialize(view.image()), bloomset::serialize(filter.image()));
   for (const auto& member : view.members()) {
     EXPECT_EQ(std::bit_cast<std::uintptr_t>(member.bits().data()) % 64, 0U);
   }
@@ -43,7 +43,7 @@ TEST(scalable_bloom_file, a_mapped_one_answers_alike_and_its_members_are_aligned
 
 struct sample {
   scalable_bloom filter{{.capacity = 100, .fpr = 0.01}};
-  bloomery::filter_header header;
+  bloomset::filter_header header;
   std::vector<std::byte> block;
   std::vector<std::byte> payload;
 
@@ -63,10 +63,10 @@ struct sample {
     if (!params) return params.error().code;
     if constexpr (std::same_as<F, scalable_bloom>) {
       const auto opened =
-          F::open(*params, bloomery::owned_storage::copy_of(payload).value(), count);
+          F::open(*params, bloomset::owned_storage::copy_of(payload).value(), count);
       return opened ? std::nullopt : std::optional(opened.error().code);
     } else {
-      const auto opened = F::open(*params, bloomery::mapped_storage(nullptr, payload), count);
+      const auto opened = F::open(*params, bloomset::mapped_storage(nullptr, payload), count);
       return opened ? std::nullopt : std::optional(opened.error().code);
     }
   }
@@ -122,14 +122,14 @@ TEST(scalable_bloom_file, hostile_parameters_are_refused) {
 TEST(scalable_bloom_file, member_sizes_whose_sum_wraps_are_refused) {
   // Every member of 2^62 bits is in range by itself; 32 of them have 2^64 bytes, which wraps to 0.
   scalable_bloom_params params =
-      bloomery::plan_scalable_bloom({.capacity = 1, .fpr = 0.01}).value();
-  params.members.front().bits = bloomery::max_bits;
+      bloomset::plan_scalable_bloom({.capacity = 1, .fpr = 0.01}).value();
+  params.members.front().bits = bloomset::max_bits;
   params.members.resize(32, params.members.front());
   const auto decoded = scalable_bloom_params::decode(
-      {bloomery::filter_kind::scalable_bloom, 1, bloomery::hash_id::xxh3_64, 0, 0},
+      {bloomset::filter_kind::scalable_bloom, 1, bloomset::hash_id::xxh3_64, 0, 0},
       params.encode());
   ASSERT_TRUE(decoded);
-  const auto opened = scalable_bloom::open(*decoded, bloomery::owned_storage(), 31);
+  const auto opened = scalable_bloom::open(*decoded, bloomset::owned_storage(), 31);
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, errc::corrupt);
 }
@@ -150,7 +150,7 @@ TEST(scalable_bloom_file, payloads_and_counts_that_do_not_fit_are_refused) {
     sample bad;
     bad.payload[end + size] = std::byte{1};
     bad.expect_corrupt(bad.header.count, "padding");
-    end += bloomery::detail::round_up(size, 64);
+    end += bloomset::detail::round_up(size, 64);
   }
   // Older members are full and the newest has at most its capacity: 700 to 1500 keys here.
   for (const std::uint64_t count :

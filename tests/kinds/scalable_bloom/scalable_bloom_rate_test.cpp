@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -19,8 +19,8 @@
 
 namespace {
 
-using bloomery::hash64;
-using bloomery::scalable_bloom;
+using bloomset::hash64;
+using bloomset::scalable_bloom;
 
 enum class family : std::uint8_t { sequential, strided, random, text };
 constexpr std::array families = {family::sequential, family::strided, family::random, family::text};
@@ -28,16 +28,16 @@ constexpr std::uint64_t first_non_member = std::uint64_t{1} << 32;
 
 /// Distinct keys of a family, hashed with the filter's seed.
 std::vector<hash64> keys(family which, std::uint64_t seed, std::uint64_t first, std::size_t n) {
-  const bloomery::xxh3_hasher hash(seed);
+  const bloomset::xxh3_hasher hash(seed);
   std::vector<hash64> hashes;
   hashes.reserve(n);
   const auto add = [&](const auto& key) {
-    bloomery::with_hash(hash, key, [&](hash64 h) { hashes.push_back(h); });
+    bloomset::with_hash(hash, key, [&](hash64 h) { hashes.push_back(h); });
   };
   for (std::uint64_t i = first; i < first + n; ++i) {
     if (which == family::sequential) add(i);
     if (which == family::strided) add(i * 4096);
-    if (which == family::random) add(bloomery::detail::remix64(i));
+    if (which == family::random) add(bloomset::detail::remix64(i));
     if (which == family::text) add(fmt::format("https://www.example.com/users/{}/index.html", i));
   }
   return hashes;

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <bloomery/bloomery.hpp>
+#include <bloomset/bloomset.hpp>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -19,20 +19,20 @@
 
 namespace {
 
-using bloomery::bloom_params;
-using bloomery::errc;
-using bloomery::hash64;
-using bloomery::insert_outcome;
-using bloomery::scalable_bloom;
-using bloomery::scalable_bloom_params;
-using bloomery::scalable_bloom_spec;
-using bloomery::test::extra;
+using bloomset::bloom_params;
+using bloomset::errc;
+using bloomset::hash64;
+using bloomset::insert_outcome;
+using bloomset::scalable_bloom;
+using bloomset::scalable_bloom_params;
+using bloomset::scalable_bloom_spec;
+using bloomset::test::extra;
 
 /// A plan with as many members as possible, up to `most`.
 scalable_bloom_params planned(const scalable_bloom_spec& spec, std::size_t most) {
-  auto params = bloomery::plan_scalable_bloom(spec).value();
+  auto params = bloomset::plan_scalable_bloom(spec).value();
   while (params.members.size() < most) {
-    const auto next = bloomery::plan_next_member(params);
+    const auto next = bloomset::plan_next_member(params);
     if (!next) break;
     params.members.push_back(*next);
   }
@@ -46,7 +46,7 @@ double compound(const scalable_bloom_params& params) {
 }
 
 hash64 nth(std::uint64_t i) {
-  return {bloomery::detail::remix64(i + 1)};
+  return {bloomset::detail::remix64(i + 1)};
 }
 
 std::vector<hash64> hashes(std::uint64_t first, std::uint64_t n) {
@@ -67,7 +67,7 @@ TEST(scalable_bloom_plan, members_follow_the_papers_series) {
     EXPECT_LE(member.fpr, series);
     EXPECT_GE(member.fpr, 0.98 * series);  // 1/64 of the rate is kept for equal hashes
     // At least the textbook's bits per key, and at most 2% more.
-    const double ideal = bloomery::formulas::ideal_bits_per_key(series);
+    const double ideal = bloomset::formulas::ideal_bits_per_key(series);
     const double bits_per_key =
         static_cast<double>(member.bits) / static_cast<double>(member.capacity);
     EXPECT_GE(bits_per_key, ideal);
@@ -110,15 +110,15 @@ TEST(scalable_bloom_plan, growth_does_not_end_where_the_series_falls_below_64_bi
 }
 
 TEST(scalable_bloom_plan, finds_what_is_left_open) {
-  EXPECT_EQ(bloomery::plan_scalable_bloom({.fpr = 0.01})->capacity, 1024U);
-  const auto by_bits = bloomery::plan_scalable_bloom({.fpr = 0.01, .bits = 80'000});
+  EXPECT_EQ(bloomset::plan_scalable_bloom({.fpr = 0.01})->capacity, 1024U);
+  const auto by_bits = bloomset::plan_scalable_bloom({.fpr = 0.01, .bits = 80'000});
   ASSERT_TRUE(by_bits);
   EXPECT_EQ(by_bits->members.front().bits, 80'000U);
   EXPECT_NEAR(80'000 / static_cast<double>(by_bits->capacity),
-              bloomery::formulas::ideal_bits_per_key(0.005), 0.2);
-  const auto by_size = bloomery::plan_scalable_bloom({.capacity = 8000, .bits = 80'000});
+              bloomset::formulas::ideal_bits_per_key(0.005), 0.2);
+  const auto by_size = bloomset::plan_scalable_bloom({.capacity = 8000, .bits = 80'000});
   ASSERT_TRUE(by_size);
-  EXPECT_NEAR(by_size->fpr, 2 * bloomery::formulas::ideal_fpr(10), 0.001);
+  EXPECT_NEAR(by_size->fpr, 2 * bloomset::formulas::ideal_fpr(10), 0.001);
   EXPECT_LE(compound(planned({.capacity = 8000, .bits = 80'000}, 20)), by_size->fpr);
 }
 
@@ -145,7 +145,7 @@ TEST(scalable_bloom_plan, refuses_what_cannot_be_with_a_sentence) {
       {{.fpr = 0.01, .bits = (std::uint64_t{1} << 62) + 1}, "2^62"},
   };
   for (const auto& [spec, part] : refused) {
-    const auto plan = bloomery::plan_scalable_bloom(spec);
+    const auto plan = bloomset::plan_scalable_bloom(spec);
     ASSERT_FALSE(plan) << part;
     EXPECT_EQ(plan.error().code, errc::invalid_argument) << plan.error().message;
     EXPECT_NE(plan.error().message.find(part), std::string::npos) << plan.error().message;
@@ -191,7 +191,7 @@ TEST(scalable_bloom, never_forgets_a_key_whatever_its_start_and_growth) {
           *rc::gen::container<std::vector<std::uint64_t>>(rc::gen::inRange<std::uint64_t>(0, 1000));
       std::vector<hash64> batch;
       for (const std::uint64_t i : chosen) batch.push_back(nth(i));
-      bloomery::insert_summary expected;
+      bloomset::insert_summary expected;
       for (const hash64& h : batch) {
         const auto outcome = by_one.insert(h);
         if (!is_contained(outcome)) {
@@ -211,7 +211,7 @@ TEST(scalable_bloom, never_forgets_a_key_whatever_its_start_and_growth) {
       RC_ASSERT(summary.stopped_by == expected.stopped_by);
       new_ones += summary.inserted;
     }
-    RC_ASSERT(bloomery::serialize(by_batch.image()) == bloomery::serialize(by_one.image()));
+    RC_ASSERT(bloomset::serialize(by_batch.image()) == bloomset::serialize(by_one.image()));
     check_against(by_batch, model, new_ones);
   }));
 }
@@ -221,7 +221,7 @@ TEST(scalable_bloom, a_batch_answers_as_one_by_one_in_large_members_too) {
   scalable_bloom filter({.capacity = 200'000, .fpr = 0.2});
   const auto keys = hashes(0, 230'000);
   EXPECT_EQ(filter.insert(std::span<const hash64>(keys)).done, keys.size());
-  ASSERT_GT(filter.members().back().size_in_bytes(), bloomery::detail::chain_cached_bytes);
+  ASSERT_GT(filter.members().back().size_in_bytes(), bloomset::detail::chain_cached_bytes);
   const auto asked = hashes(220'000, 20'007);
   const auto answers = std::make_unique<bool[]>(asked.size());
   filter.may_contain(asked, std::span(answers.get(), asked.size()));
@@ -231,7 +231,7 @@ TEST(scalable_bloom, a_batch_answers_as_one_by_one_in_large_members_too) {
   }
   scalable_bloom by_one({.capacity = 200'000, .fpr = 0.2});
   for (const hash64& h : keys) by_one.insert(h);
-  EXPECT_EQ(bloomery::serialize(filter.image()), bloomery::serialize(by_one.image()));
+  EXPECT_EQ(bloomset::serialize(filter.image()), bloomset::serialize(by_one.image()));
 }
 
 TEST(scalable_bloom, opens_members_as_planned_and_only_for_new_keys) {
@@ -256,7 +256,7 @@ TEST(scalable_bloom, opens_members_as_planned_and_only_for_new_keys) {
 // --- limits: full, and nothing has changed ---
 
 void expect_full(scalable_bloom& filter, std::uint64_t next) {
-  const auto before = bloomery::serialize(filter.image());
+  const auto before = bloomset::serialize(filter.image());
   while (filter.may_contain(nth(next))) ++next;  // a non-member that is no false positive
   EXPECT_EQ(filter.insert(nth(next)), insert_outcome::full);
   EXPECT_EQ(filter.insert(nth(0)), insert_outcome::maybe_present);
@@ -266,7 +266,7 @@ void expect_full(scalable_bloom& filter, std::uint64_t next) {
   EXPECT_EQ(summary.maybe_present, 2U);
   EXPECT_EQ(summary.inserted, 0U);
   EXPECT_EQ(summary.stopped_by, insert_outcome::full);
-  EXPECT_EQ(bloomery::serialize(filter.image()), before);
+  EXPECT_EQ(bloomset::serialize(filter.image()), before);
   EXPECT_FALSE(filter.may_contain(nth(next)));
 }
 
@@ -282,7 +282,7 @@ TEST(scalable_bloom_limits, full_with_256_members) {
   scalable_bloom filter({.capacity = 2, .fpr = 0.01, .growth = 1});
   std::uint64_t i = 0;
   while (filter.insert(nth(i)) != insert_outcome::full) ++i;
-  EXPECT_EQ(filter.members().size(), bloomery::max_members);
+  EXPECT_EQ(filter.members().size(), bloomset::max_members);
   EXPECT_EQ(filter.size(), 512U);
   EXPECT_LE(filter.current_fpr(), 0.01);
   expect_full(filter, i);
@@ -290,24 +290,24 @@ TEST(scalable_bloom_limits, full_with_256_members) {
 
 TEST(scalable_bloom_limits, full_where_memory_cannot_be_had) {
   // A chain whose next member takes more bytes than there are addresses: 2^50 keys.
-  auto params = bloomery::plan_scalable_bloom({.capacity = 1, .fpr = 0.5, .growth = 1024}).value();
+  auto params = bloomset::plan_scalable_bloom({.capacity = 1, .fpr = 0.5, .growth = 1024}).value();
   params.capacity = std::uint64_t{1} << 40;
-  auto filter = scalable_bloom::open(params, bloomery::owned_storage::make(64).value(), 0).value();
+  auto filter = scalable_bloom::open(params, bloomset::owned_storage::make(64).value(), 0).value();
   EXPECT_EQ(filter.insert(nth(0)), insert_outcome::inserted);
-  const auto before = bloomery::serialize(filter.image());
+  const auto before = bloomset::serialize(filter.image());
   std::uint64_t next = 1;
   while (filter.may_contain(nth(next))) ++next;
-  ASSERT_TRUE(bloomery::plan_next_member(filter.params())) << "the plan is not what forbids it";
+  ASSERT_TRUE(bloomset::plan_next_member(filter.params())) << "the plan is not what forbids it";
   EXPECT_EQ(filter.insert(nth(next)), insert_outcome::full);
-  EXPECT_EQ(bloomery::serialize(filter.image()), before);
+  EXPECT_EQ(bloomset::serialize(filter.image()), before);
 }
 
 // --- as one of the kinds ---
 
 TEST(scalable_bloom_kind, plans_creates_and_reports_by_name) {
-  const auto row = bloomery::find_kind("scalable_bloom");
+  const auto row = bloomset::find_kind("scalable_bloom");
   ASSERT_TRUE(row);
-  const bloomery::plan_request request{.capacity = 64, .fpr = 0.01, .options = {{"growth", "4"}}};
+  const bloomset::plan_request request{.capacity = 64, .fpr = 0.01, .options = {{"growth", "4"}}};
   const auto plan = (*row)->plan(request);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->capacity, 64U);
@@ -336,8 +336,8 @@ TEST(scalable_bloom_kind, plans_creates_and_reports_by_name) {
 }
 
 TEST(scalable_bloom_kind, refuses_options_that_it_does_not_have) {
-  const auto* row = bloomery::find_kind("scalable_bloom").value();
-  const std::vector<bloomery::plan_request> refused = {
+  const auto* row = bloomset::find_kind("scalable_bloom").value();
+  const std::vector<bloomset::plan_request> refused = {
       {.capacity = 64, .fpr = 0.01, .hashes = 7, .options = {}},
       {.capacity = 64, .fpr = 0.01, .options = {{"probe", "double"}}},
       {.capacity = 64, .fpr = 0.01, .options = {{"growth", "two"}}},

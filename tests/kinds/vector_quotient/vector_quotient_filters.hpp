@@ -2,12 +2,12 @@
 
 // Vector quotient filters of given blocks, and hashes to fill them with.
 
-#include <bloomery/vector_quotient.hpp>
+#include <bloomset/vector_quotient.hpp>
 #include <vector>
 
 #include "tests/filter_types.hpp"
 
-namespace bloomery::test::quotients {
+namespace bloomset::test::quotients {
 
 inline hash64 key(std::uint64_t i, std::uint64_t seed = 0) {
   return {detail::remix64(i + (seed << 40) + 1)};
@@ -39,4 +39,4 @@ inline const std::vector<shape> shapes = {{1, 53, 7},   {2, 53, 7},  {3, 48, 8},
                                           {40, 54, 7},  {7, 39, 10}, {9, 36, 11}, {20, 28, 16},
                                           {11, 14, 32}, {3, 17, 24}, {6, 30, 13}, {4, 25, 17}};
 
-}  // namespace bloomery::test::quotients
+}  // namespace bloomset::test::quotients

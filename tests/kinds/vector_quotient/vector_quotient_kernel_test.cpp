@@ -3,14 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/detail/vector_quotient/kernels.hpp>
+#include <bloomset/detail/vector_quotient/kernels.hpp>
 #include <random>
 #include <vector>
 
 #include "tests/instruction_sets.hpp"
 #include "tests/kinds/vector_quotient/vector_quotient_filters.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 using namespace quotients;  // NOLINT(google-build-using-namespace)
@@ -113,4 +113,4 @@ TEST(vector_quotient_kernels, every_kernel_says_the_same_of_random_bytes) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

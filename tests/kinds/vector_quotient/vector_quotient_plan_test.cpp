@@ -2,15 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <bloomery/advise.hpp>
-#include <bloomery/vector_quotient.hpp>
+#include <bloomset/advise.hpp>
+#include <bloomset/vector_quotient.hpp>
 #include <cmath>
 #include <limits>
 #include <random>
 
 #include "tests/filter_types.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 double bits_a_key(const vector_quotient_params& plan) {
@@ -183,4 +183,4 @@ TEST(vector_quotient_plan, the_registry_row_takes_its_options_and_refuses_hashes
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

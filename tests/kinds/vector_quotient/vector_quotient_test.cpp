@@ -1,6 +1,6 @@
 // The vector quotient filter against a multiset and against its documented promises.
 
-#include <bloomery/vector_quotient.hpp>
+#include <bloomset/vector_quotient.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "tests/kinds/vector_quotient/vector_quotient_filters.hpp"
 
-namespace bloomery::test {
+namespace bloomset::test {
 namespace {
 
 using namespace quotients;  // NOLINT(google-build-using-namespace)
@@ -437,4 +437,4 @@ TEST(vector_quotient_overflow_table, is_a_multiset_that_ends_as_it_began) {
 }
 
 }  // namespace
-}  // namespace bloomery::test
+}  // namespace bloomset::test

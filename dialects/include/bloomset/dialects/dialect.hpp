@@ -4,18 +4,18 @@
 /// function, probe rule, bit order and container; it adds no kind of filter. docs/dialects.md
 /// describes each.
 ///
-///     auto bytes = bloomery::map_bytes("hashes.dcso");
+///     auto bytes = bloomset::map_bytes("hashes.dcso");
 ///     if (!bytes) return report(bytes.error());
-///     auto seen = bloomery::dialects::open(*bytes, {.name = "hashes.dcso"});
+///     auto seen = bloomset::dialects::open(*bytes, {.name = "hashes.dcso"});
 ///     if (seen && seen->askable() && seen->may_contain("5d41402abc4b2a76")) ask_the_database();
 ///
 /// The command line and the tests use dialects only through this header, and parquet.hpp.
 
-#include <bloomery/any_filter.hpp>
-#include <bloomery/concepts.hpp>
-#include <bloomery/file.hpp>
-#include <bloomery/result.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/file.hpp>
+#include <bloomset/result.hpp>
+#include <bloomset/storage.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,7 +28,7 @@
 
 #pragma GCC visibility push(default)  // a shared build shows it
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 struct dialect;
 
@@ -202,6 +202,6 @@ result<option_list> options_for(const dialect& as, const std::string& path, opti
 /// An empty filter to insert into. Checks the options as check_options() does.
 result<foreign_filter> create(const dialect& as, const plan_request& request);
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects
 
 #pragma GCC visibility pop

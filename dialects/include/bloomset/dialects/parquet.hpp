@@ -3,7 +3,7 @@
 /// Bloom filters for Parquet files that were written without them. The pages stay as they are: the
 /// filters follow them, and a new footer says where.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,7 +13,7 @@
 
 #pragma GCC visibility push(default)  // a shared build shows it
 
-namespace bloomery::dialects {
+namespace bloomset::dialects {
 
 /// Unpacks a page: the number of its codec in parquet.thrift's CompressionCodec, the packed bytes,
 /// the unpacked size that the page states, and the memory for exactly so many bytes. Not called for
@@ -60,6 +60,6 @@ struct parquet_attachment {
 result<parquet_attachment> attach_parquet_filters(std::span<const std::byte> file,
                                                   const parquet_attach_request& request);
 
-}  // namespace bloomery::dialects
+}  // namespace bloomset::dialects
 
 #pragma GCC visibility pop

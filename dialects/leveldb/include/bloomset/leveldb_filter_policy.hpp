@@ -1,23 +1,23 @@
 #pragma once
 
-/// Bloomery's filters inside LevelDB. LevelDB does not read a table whose filter excludes the key.
+/// Bloomset's filters inside LevelDB. LevelDB does not read a table whose filter excludes the key.
 ///
-///     const auto policy = bloomery::leveldb_filter_policy::make({.bits_per_key = 10}).value();
+///     const auto policy = bloomset::leveldb_filter_policy::make({.bits_per_key = 10}).value();
 ///     leveldb::Options options;
 ///     options.filter_policy = policy.get();  // which must outlive the database
 ///
-/// CMake: bloomery::leveldb_filter_policy.
+/// CMake: bloomset::leveldb_filter_policy.
 
 #include <leveldb/filter_policy.h>
 
-#include <bloomery/image.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/result.hpp>
 #include <memory>
 #include <string>
 
 #pragma GCC visibility push(default)  // a shared build shows it
 
-namespace bloomery {
+namespace bloomset {
 
 /// Set one of bits_per_key and fpr. The default is 10 bits per key.
 struct leveldb_filter_options {
@@ -39,16 +39,16 @@ struct leveldb_filter_options {
   double fpr = 0;
 };
 
-/// LevelDB's FilterPolicy with Bloomery's filters.
+/// LevelDB's FilterPolicy with Bloomset's filters.
 ///
-/// Name        LevelDB stores the name beside the filters: `bloomery.FilterPolicy.1`. The number is
+/// Name        LevelDB stores the name beside the filters: `bloomset.FilterPolicy.1`. The number is
 ///             that of the format (docs/leveldb.md). Every later policy of that name reads these
 ///             filters, with any options.
 /// Unknown     A filter that is damaged, or of an unknown layout, answers "maybe" for every key.
 /// Threads     Any number at once, as LevelDB requires.
 class leveldb_filter_policy final : public leveldb::FilterPolicy {
  public:
-  static constexpr const char* name = "bloomery.FilterPolicy.1";
+  static constexpr const char* name = "bloomset.FilterPolicy.1";
 
   /// Fails with invalid_argument if an option is out of range, or the kind is none of the four.
   static result<std::unique_ptr<const leveldb_filter_policy>> make(
@@ -72,6 +72,6 @@ class leveldb_filter_policy final : public leveldb::FilterPolicy {
   leveldb_filter_options options_;
 };
 
-}  // namespace bloomery
+}  // namespace bloomset
 
 #pragma GCC visibility pop

@@ -8,9 +8,9 @@
 #include <immintrin.h>
 
 #include <array>
-#include <bloomery/detail/blocked_bloom/layout.hpp>
+#include <bloomset/detail/blocked_bloom/layout.hpp>
 
-namespace bloomery::detail::avx2 {
+namespace bloomset::detail::avx2 {
 
 struct two_halves {
   __m256i low;
@@ -174,4 +174,4 @@ inline constexpr halved_powers golden_halves = [] {
 
 using scalar::set;  // for the free layout
 
-}  // namespace bloomery::detail::avx2
+}  // namespace bloomset::detail::avx2

@@ -11,10 +11,10 @@
 #include <immintrin.h>
 
 #include <array>
-#include <bloomery/detail/blocked_bloom/avx2.hpp>
-#include <bloomery/detail/blocked_bloom/layout.hpp>
+#include <bloomset/detail/blocked_bloom/avx2.hpp>
+#include <bloomset/detail/blocked_bloom/layout.hpp>
 
-namespace bloomery::detail::avx512 {
+namespace bloomset::detail::avx512 {
 
 // The key's bit in each lane. VPMULTISHIFTQB moves the byte at bit 6j of the fields into lane j. A
 // rotation uses only the low 6 bits of its count.
@@ -87,4 +87,4 @@ using scalar::set;  // for the free layout
   return avx2::set(layout, block, h, hashes);
 }
 
-}  // namespace bloomery::detail::avx512
+}  // namespace bloomset::detail::avx512

@@ -3,13 +3,13 @@
 // Batch operations of a blocked Bloom filter on hashes (src/kinds/blocked_bloom/). The kernels run
 // in one thread; the batch operations choose them once per batch for this CPU.
 
-#include <bloomery/block_layout.hpp>
-#include <bloomery/hash.hpp>
+#include <bloomset/block_layout.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// The blocks of a filter. Only functions that insert write to `data`.
 struct block_array {
@@ -69,4 +69,4 @@ struct block_census {
 };
 block_census take_census(const block_array& array) noexcept;
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

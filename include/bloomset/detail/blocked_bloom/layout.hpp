@@ -8,13 +8,13 @@
 // name and number. Words of a block are little-endian.
 
 #include <array>
-#include <bloomery/block_layout.hpp>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/hash.hpp>
+#include <bloomset/block_layout.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// A multiplication by this spreads the low bits of a hash, which the choice of the block does not
 /// use, over the word that the bit positions come from. It is the golden ratio, 2^64 / phi, rounded
@@ -156,4 +156,4 @@ template <class Layout>
 
 }  // namespace scalar
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

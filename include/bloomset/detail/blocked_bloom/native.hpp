@@ -4,15 +4,15 @@
 // program is compiled for: AVX-512 or AVX2 (-march=native and the like), else the scalar form. The
 // bits are the same. Batches do not use this header; their kernels are chosen at run time.
 
-#include <bloomery/detail/blocked_bloom/layout.hpp>
+#include <bloomset/detail/blocked_bloom/layout.hpp>
 
 #if defined(__AVX512VBMI__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
-#include <bloomery/detail/blocked_bloom/avx512.hpp>
+#include <bloomset/detail/blocked_bloom/avx512.hpp>
 #elif defined(__AVX2__)
-#include <bloomery/detail/blocked_bloom/avx2.hpp>
+#include <bloomset/detail/blocked_bloom/avx2.hpp>
 #endif
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 #if defined(__AVX512VBMI__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 namespace native = avx512;
@@ -22,4 +22,4 @@ namespace native = avx2;
 namespace native = scalar;
 #endif
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

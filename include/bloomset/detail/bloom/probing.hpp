@@ -5,16 +5,16 @@
 // before they use one.
 
 #include <array>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/plan/bloom_plan.hpp>
-#include <bloomery/probe.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/plan/bloom_plan.hpp>
+#include <bloomset/probe.hpp>
+#include <bloomset/result.hpp>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// Whether the array was built with this rule, and the rule has enough functions and places.
 template <probe_scheme Probe>
@@ -115,4 +115,4 @@ void in_groups(std::size_t n, Prefetch&& prefetch, Use&& use) noexcept {
   }
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -2,17 +2,17 @@
 
 // The interface behind any_filter.
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/core/source_memory.hpp>
-#include <bloomery/hash.hpp>
-#include <bloomery/image.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/source_memory.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-namespace bloomery {
+namespace bloomset {
 
 class any_filter;
 struct abilities;
@@ -71,4 +71,4 @@ class any_model {
 [[noreturn]] void stop_at_moved_from() noexcept;
 
 }  // namespace detail
-}  // namespace bloomery
+}  // namespace bloomset

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 static_assert(std::endian::native == std::endian::little,
               "payloads are little-endian and are used in place; a big-endian port has to swap");
@@ -134,4 +134,4 @@ inline bool padding_is_zero(std::span<const std::byte> bits, std::uint64_t m) no
   return m % 8 == 0 || std::to_integer<unsigned>(bits.back()) >> (m % 8) == 0;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -3,11 +3,11 @@
 /// The operations that Bloom filters of plain bits share: unions and intersections, folds, the
 /// number of keys, and the bits as they are stored.
 
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/image.hpp>
-#include <bloomery/probe.hpp>
-#include <bloomery/result.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/image.hpp>
+#include <bloomset/probe.hpp>
+#include <bloomset/result.hpp>
+#include <bloomset/storage.hpp>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// The least number of chance_keys above zero. In files the number is 0, at least this, or
 /// infinite.
@@ -307,4 +307,4 @@ class bloom_sets {
   const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -2,15 +2,15 @@
 
 /// The builds of static kinds, from hashes or keys.
 
-#include <bloomery/detail/core/key_overloads.hpp>
-#include <bloomery/hash.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/detail/core/key_overloads.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/storage.hpp>
 #include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// Adds build() to a static kind. Derived has from(spec, hashes), for a source or a span.
 template <class Derived, class Spec>
@@ -52,4 +52,4 @@ class built_once {
   built_once() = default;
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

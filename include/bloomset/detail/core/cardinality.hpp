@@ -4,14 +4,14 @@
 
 #include <array>
 #include <bit>
-#include <bloomery/hash.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <unordered_set>
 #include <vector>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// Filters of keys whose number is not known are planned for their exact number up to this one, so
 /// that repeated keys do not change the size; beyond, for upper_bound().
@@ -86,4 +86,4 @@ class distinct_counter {
   std::uint64_t added_ = 0;
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -2,15 +2,15 @@
 
 // The storage of a filter, and two preconditions on it.
 
-#include <bloomery/memory_source.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/memory_source.hpp>
+#include <bloomset/storage.hpp>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// A filter that was moved from may only be destroyed or assigned to. Its bytes belong to another
 /// filter, so every other call finds it without bytes.
@@ -51,4 +51,4 @@ class filter_memory {
   Storage memory_;
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

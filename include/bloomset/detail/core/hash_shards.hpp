@@ -3,13 +3,13 @@
 // Splits the hashes of a source into shards by their upper bits, one group of shards at a time. A
 // build then never needs all hashes at once, and its memory is bounded.
 
-#include <bloomery/hash_source.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/hash_source.hpp>
+#include <bloomset/result.hpp>
 #include <cstdint>
 #include <functional>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// The shard of a hash.
 constexpr std::uint64_t shard_of(hash64 h, std::uint64_t shards) noexcept {
@@ -38,4 +38,4 @@ result<void> for_each_shard(
 /// Sorts hashes and drops repetitions. Returns the number that is left, at the beginning.
 std::size_t drop_repetitions(std::span<hash64> hashes) noexcept;
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -4,14 +4,14 @@
 /// integers, one key or a batch.
 
 #include <array>
-#include <bloomery/concepts.hpp>
+#include <bloomset/concepts.hpp>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// Keys that are hashed before the filter is called: 16 KiB of hashes, which fit the stack and the
 /// first-level cache. Smaller pieces cost more per key (docs/decisions/prefetch.md).
@@ -226,4 +226,4 @@ class key_overloads {
   const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

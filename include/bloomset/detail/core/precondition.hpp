@@ -3,11 +3,11 @@
 // Throwing, and catching the exceptions of memory allocators. Both are compiled in the library,
 // because a program may be compiled with -fno-exceptions.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <type_traits>
 #include <utility>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// Throws std::bad_alloc if memory was short. Any other failure is a broken precondition, an error
 /// of the program: the function prints the sentence and ends the program.
@@ -31,4 +31,4 @@ bool has_memory_for(Work&& work) {
   return has_memory_for([](void* context) { (*static_cast<work_type*>(context))(); }, &work);
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

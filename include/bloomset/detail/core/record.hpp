@@ -6,7 +6,7 @@
 // values(), u16(), u32(), zeros() and constant() exist in writer and reader, so that one list of
 // fields serves both. u16() makes fields of 16 bits from integers and enumerations of any size.
 
-#include <bloomery/detail/core/bits.hpp>
+#include <bloomset/detail/core/bits.hpp>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 inline constexpr std::size_t block_bytes = 64;
 
@@ -118,4 +118,4 @@ class record_reader {
   bool wrong_ = false;
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -4,12 +4,12 @@
 // memory_source if there is one (memory_source.hpp). In a filter of a few keys this is the larger
 // part of its memory.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <limits>
 #include <vector>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// The failure out_of_memory with that sentence, or with two words if there is no memory for a
 /// sentence.
@@ -43,4 +43,4 @@ struct source_allocator {
 template <class T>
 using source_vector = std::vector<T, source_allocator<T>>;
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 #if defined(__cpp_lib_jthread)
 
@@ -80,4 +80,4 @@ inline unsigned threads_for(unsigned wanted) noexcept {
   return wanted != 0 ? wanted : hardware_threads();
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -5,14 +5,14 @@
 // zero. A counter at its maximum is stuck: its true value is no longer known.
 
 #include <bit>
-#include <bloomery/detail/core/bits.hpp>
+#include <bloomset/detail/core/bits.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <type_traits>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 constexpr bool is_counter_width(unsigned width) noexcept {
   return width == 4 || width == 8 || width == 16;
@@ -136,4 +136,4 @@ decltype(auto) with_counters(unsigned width, Use&& use) noexcept {
   }
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

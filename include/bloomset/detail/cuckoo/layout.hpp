@@ -9,12 +9,12 @@
 // stash of 64 bytes behind the table keeps 8-byte accesses to the last slots inside the payload.
 
 #include <bit>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/hash.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 
-namespace bloomery {
+namespace bloomset {
 
 /// The places of a key in a cuckoo filter. The two buckets are the same for about one key in
 /// `buckets`.
@@ -24,9 +24,9 @@ struct cuckoo_place {
   std::uint32_t fingerprint;  ///< in [1, 2^f), never zero
 };
 
-}  // namespace bloomery
+}  // namespace bloomset
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// A fingerprint without a slot.
 struct stash_entry {
@@ -196,4 +196,4 @@ class cuckoo_layout {
   std::uint64_t low_ = 0;   // all but the highest
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

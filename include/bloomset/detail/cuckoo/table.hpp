@@ -4,14 +4,14 @@
 // the number of stash entries in use. They come first, and the others are zero, so that a filter
 // whose keys were all erased is all zeros.
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/cuckoo/layout.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/cuckoo/layout.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// Batches of queries, once per instruction set.
 struct cuckoo_kernels {
@@ -64,4 +64,4 @@ cuckoo_census take_cuckoo_census(const cuckoo_layout& layout, const std::byte* p
 std::optional<unsigned> check_stash(const cuckoo_layout& layout,
                                     std::span<const std::byte> payload) noexcept;
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -7,13 +7,13 @@
 /// run, so the prefetched lines have arrived when they are read.
 
 #include <array>
-#include <bloomery/detail/expandable/segment_table.hpp>
-#include <bloomery/hash.hpp>
+#include <bloomset/detail/expandable/segment_table.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// Keys whose cache lines are prefetched together.
 inline constexpr std::size_t group_size = 16;
@@ -89,4 +89,4 @@ void change_pipeline(const expandable_params& params, const Table& table,
   });
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -2,19 +2,19 @@
 
 /// The segments of an expandable filter in its own memory, and all operations that change them.
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/core/key_overloads.hpp>
-#include <bloomery/detail/core/source_memory.hpp>
-#include <bloomery/detail/expandable/segment_address.hpp>
-#include <bloomery/detail/expandable/segment_arena.hpp>
-#include <bloomery/detail/expandable/segment_kernels.hpp>
-#include <bloomery/detail/expandable/segment_list.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/key_overloads.hpp>
+#include <bloomset/detail/core/source_memory.hpp>
+#include <bloomset/detail/expandable/segment_address.hpp>
+#include <bloomset/detail/expandable/segment_arena.hpp>
+#include <bloomset/detail/expandable/segment_kernels.hpp>
+#include <bloomset/detail/expandable/segment_list.hpp>
+#include <bloomset/storage.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// Batches of at least this many keys grow a filter on huge pages. The first touch of a huge page
 /// waits until the kernel has cleared it, up to 6 ms on virtual machines, so single keys grow it on
@@ -115,4 +115,4 @@ struct owned_segments {
   paging pages_ = paging::one_by_one;
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

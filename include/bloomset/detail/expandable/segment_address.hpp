@@ -2,12 +2,12 @@
 
 /// The segment and cell of a key (docs/format.md, "From a hash to its cell").
 
-#include <bloomery/detail/expandable/segment_layout.hpp>
-#include <bloomery/hash.hpp>
-#include <bloomery/plan/expandable_plan.hpp>
+#include <bloomset/detail/expandable/segment_layout.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/plan/expandable_plan.hpp>
 #include <cstdint>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 struct segment_place {
   std::uint64_t segment;
@@ -38,4 +38,4 @@ inline segment_shape shape_of(const expandable_params& params, std::uint64_t seg
           gaps_for(params.growth)};
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -6,14 +6,14 @@
 /// more than 2 MiB segments share chunks, so that they can be on huge pages. A new place is in the
 /// chunk whose largest hole is the smallest that fits, and there in the smallest hole that fits.
 
-#include <bloomery/detail/core/source_memory.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/detail/core/source_memory.hpp>
+#include <bloomset/storage.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// A place in an arena. It does not free itself: see segment_arena::give_back.
 class arena_bytes {
@@ -74,4 +74,4 @@ class segment_arena {
   std::size_t total_ = 0;
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

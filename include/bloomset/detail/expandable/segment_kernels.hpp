@@ -4,15 +4,15 @@
 /// set. All tables give the same bytes and the same answers.
 
 #include <array>
-#include <bloomery/detail/expandable/segment_layout.hpp>
-#include <bloomery/hash.hpp>
+#include <bloomset/detail/expandable/segment_layout.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// A key's segment and its place there. A SIMD kernel loads queries as 64-bit words.
 struct segment_query {
@@ -206,4 +206,4 @@ struct segment_kernels {
 /// The table for this CPU.
 const segment_kernels& segment_ops() noexcept;
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -23,12 +23,12 @@
 ///         into the gap of one of them.
 
 #include <bit>
-#include <bloomery/detail/core/bits.hpp>
+#include <bloomset/detail/core/bits.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 inline constexpr unsigned block_cell_bits = 5;
 inline constexpr unsigned block_cells = 1U << block_cell_bits;
@@ -134,6 +134,6 @@ struct segment_shape {
 inline constexpr std::size_t max_segment_bytes =
     round_up(2 * ((std::size_t{1} << 9) + 1) + max_segment_area + code_read, 8);
 
-#include <bloomery/detail/expandable/segment_view.inl>
+#include <bloomset/detail/expandable/segment_view.inl>
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -3,16 +3,16 @@
 /// The list of segments that a payload begins with, the copies of keys that are counted beside
 /// their entries, and checks of segments from outside.
 
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/hash.hpp>
-#include <bloomery/plan/expandable_plan.hpp>
-#include <bloomery/result.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/plan/expandable_plan.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// One key of a segment's list, which is in ascending order of hashes.
 struct counted_copies {
@@ -78,4 +78,4 @@ failure no_segment_memory() noexcept;
 /// Segments do not fit the parameters.
 failure segment_mismatch();
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -7,13 +7,13 @@
 /// function with these instructions thus has a name that a caller for a lesser CPU could be linked
 /// to.
 
-#include <bloomery/detail/expandable/segment_layout.hpp>
+#include <bloomset/detail/expandable/segment_layout.hpp>
 
 #if defined(__BMI2__) && defined(__POPCNT__)
 
-#define BLOOMERY_NATIVE_SEGMENTS
+#define BLOOMSET_NATIVE_SEGMENTS
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {  // NOLINT(cert-dcl59-cpp,google-build-namespaces,misc-anonymous-namespace-in-header)
 namespace native_segments {
 
@@ -24,10 +24,10 @@ inline unsigned count_ones(std::uint64_t x) noexcept {
   return static_cast<unsigned>(std::popcount(x));
 }
 
-#include <bloomery/detail/expandable/segment_view.inl>
+#include <bloomset/detail/expandable/segment_view.inl>
 
 }  // namespace native_segments
 }  // namespace
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
 #endif

@@ -2,9 +2,9 @@
 
 /// The segments of an expandable filter over any storage, and their rate and distinct keys.
 
-#include <bloomery/detail/core/precondition.hpp>
-#include <bloomery/detail/expandable/owned_segments.hpp>
-#include <bloomery/plan/formulas.hpp>
+#include <bloomset/detail/core/precondition.hpp>
+#include <bloomset/detail/expandable/owned_segments.hpp>
+#include <bloomset/plan/formulas.hpp>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// Segments in mapped or borrowed memory, to be read.
 template <storage Storage>
@@ -140,4 +140,4 @@ double distinct_keys_of(const expandable_params& params, const Segments& segment
   return formulas::distinct_among(static_cast<double>(count), sum.seen_in_others, sum.others);
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

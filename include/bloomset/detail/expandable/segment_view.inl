@@ -1,5 +1,5 @@
 // Reads a segment. Included into a namespace that has select_one and count_ones for its instruction
-// set: bloomery::detail has portable ones, segment_native.hpp and the kernels have others.
+// set: bloomset::detail has portable ones, segment_native.hpp and the kernels have others.
 
 /// The position of zero number k (from 0) in the code of a block of `bytes` bytes. 8 * bytes if
 /// there are fewer zeros, which only damaged files have.

@@ -3,11 +3,11 @@
 // The rule from a hash to its places in a fuse filter and to its fingerprint: the specification, in
 // scalar code. docs/format.md ("fuse") has it in words.
 
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/hash.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/hash.hpp>
 #include <cstdint>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// An entry of the directory. A shard has starts + arity - 1 segments.
 struct fuse_shard {
@@ -43,4 +43,4 @@ constexpr std::uint32_t fuse_fingerprint(std::uint64_t mixed, unsigned w) noexce
   return static_cast<std::uint32_t>((mixed * 0x9e3779b97f4a7c15) >> (64 - w));
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

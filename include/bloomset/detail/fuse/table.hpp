@@ -2,17 +2,17 @@
 
 // The payload of a fuse filter: its queries and its validation.
 
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/fuse/layout.hpp>
-#include <bloomery/hash.hpp>
-#include <bloomery/plan/fuse_plan.hpp>
-#include <bloomery/result.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/fuse/layout.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/plan/fuse_plan.hpp>
+#include <bloomset/result.hpp>
+#include <bloomset/storage.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// A shard, as a query uses it.
 struct fuse_range {
@@ -132,4 +132,4 @@ struct built_fuse {
   std::uint64_t count = 0;
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

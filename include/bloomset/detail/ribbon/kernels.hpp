@@ -4,13 +4,13 @@
 // layout.hpp specifies places, equations and queries; kernels/loops.inl specifies which starts a
 // build bumps and its solution of the equations.
 
-#include <bloomery/detail/ribbon/layout.hpp>
-#include <bloomery/hash.hpp>
+#include <bloomset/detail/ribbon/layout.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// A filter, read-only.
 struct ribbon_view {
@@ -49,4 +49,4 @@ struct ribbon_kernels {
 /// The kernels for this CPU.
 const ribbon_kernels& ribbon_ops() noexcept;
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

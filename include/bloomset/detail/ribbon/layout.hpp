@@ -9,13 +9,13 @@
 // multiple of 8 slots, a group, which has one byte per column. A query of r columns reads 8 r
 // adjacent bytes and needs no shifts. This costs 0.1% in slots.
 
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/hash.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// A window has 8 groups of 8 slots.
 inline constexpr std::uint64_t ribbon_window_groups = 8;
@@ -136,4 +136,4 @@ inline bool ribbon_may_contain(const std::byte* payload, std::span<const ribbon_
   return false;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -6,14 +6,14 @@
 
 #include <array>
 #include <bit>
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/hash.hpp>
-#include <bloomery/probe.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/hash.hpp>
+#include <bloomset/probe.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// The number of keys that are processed together.
 inline constexpr std::size_t chain_group = 16;
@@ -106,4 +106,4 @@ class chain_query {
   std::uint32_t open_;  // keys that no member queried so far contains
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -4,13 +4,13 @@
 // (src/kinds/vector_quotient/kernels/). The scalar kernels call vq_insert and vq_erase (table.hpp)
 // for each hash. The kernels of other instruction sets change the bytes in the same way.
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/vector_quotient/table.hpp>
-#include <bloomery/hash.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/vector_quotient/table.hpp>
+#include <bloomset/hash.hpp>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 struct vq_kernels {
   // A single key. `contains` leaves the stash to the caller.
@@ -32,4 +32,4 @@ struct vq_kernels {
 /// The kernels for this CPU and layout.
 const vq_kernels& vq_ops(const vq_layout& layout) noexcept;
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -12,12 +12,12 @@
 //
 // An empty block is all zeros. The ones in the ends count the remainders.
 
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/hash.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 
-namespace bloomery {
+namespace bloomset {
 
 /// The places of a key in a vector quotient filter. The two blocks are the same for about one key
 /// in min(blocks, 8192).
@@ -27,9 +27,9 @@ struct vector_quotient_place {
   std::uint64_t tag;     ///< bucket * 2^r + remainder
 };
 
-}  // namespace bloomery
+}  // namespace bloomset
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 inline constexpr std::uint64_t vq_block_bytes = 64;
 inline constexpr unsigned vq_block_bits = 512;
@@ -332,4 +332,4 @@ class vq_layout {
   // NOLINTEND(modernize-avoid-c-arrays)
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -5,14 +5,14 @@
 // Art of Computer Programming" 3, 6.4, algorithms L and R) of E entries, E a power of two or 0. The
 // key of an entry is the tag's pair number (vq_layout::pair_number).
 
-#include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/vector_quotient/layout.hpp>
-#include <bloomery/storage.hpp>
+#include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/vector_quotient/layout.hpp>
+#include <bloomset/storage.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// An overflow table over bytes anywhere, read-only. In a damaged table a search ends after at most
 /// one round, with a meaningless count.
@@ -105,4 +105,4 @@ class vq_overflow_table {
   std::uint64_t used_ = 0;
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

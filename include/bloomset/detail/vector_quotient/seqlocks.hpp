@@ -7,12 +7,12 @@
 
 #include <array>
 #include <atomic>
-#include <bloomery/detail/core/threads.hpp>
-#include <bloomery/detail/vector_quotient/layout.hpp>
+#include <bloomset/detail/core/threads.hpp>
+#include <bloomset/detail/vector_quotient/layout.hpp>
 #include <cstddef>
 #include <cstdint>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 class vq_seqlocks {
  public:
@@ -75,4 +75,4 @@ class vq_block_write {
   std::atomic<std::uint32_t>* counter_ = nullptr;
 };
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

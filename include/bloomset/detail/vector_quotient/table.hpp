@@ -8,15 +8,15 @@
 // table. A tag without room in its two blocks has all its copies in one entry of the stash, and
 // none elsewhere. So blocks and stash answer queries, and only counts need the overflow table.
 
-#include <bloomery/concepts.hpp>
-#include <bloomery/detail/vector_quotient/layout.hpp>
-#include <bloomery/detail/vector_quotient/overflow_table.hpp>
+#include <bloomset/concepts.hpp>
+#include <bloomset/detail/vector_quotient/layout.hpp>
+#include <bloomset/detail/vector_quotient/overflow_table.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 /// The most copies of a tag in the blocks. At a rate of 1% one key in 200 has the tag of another,
 /// and one in 30,000 that of two others or more. Only these keys cost 16 bytes and more.
@@ -114,4 +114,4 @@ void vq_for_each(const vq_reader& filter, Use&& use) {
   }
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

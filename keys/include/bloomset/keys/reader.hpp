@@ -2,16 +2,16 @@
 
 /// Key readers turn records, such as lines of an application's file, into the keys of a filter.
 ///
-///     bloomery::blocked_bloom filter({.capacity = 1'000'000, .fpr = 0.01});
-///     auto emails = bloomery::keys::make_reader("fields:2,;");
-///     bloomery::keys::key_list keys;
+///     bloomset::blocked_bloom filter({.capacity = 1'000'000, .fpr = 0.01});
+///     auto emails = bloomset::keys::make_reader("fields:2,;");
+///     bloomset::keys::key_list keys;
 ///     if (auto ok = (*emails)->read("7;alice@example.com;2026", keys); !ok) report(ok.error());
 ///     filter.insert(keys.all());
 ///
 /// A text names a reader: `NAME` or `NAME:ARGUMENT`. all() lists the names. Use the same reader to
 /// build a filter and to query it.
 
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,7 +22,7 @@
 
 #pragma GCC visibility push(default)  // a shared build shows it
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 
 /// The keys of many records, one after the other. A list that is cleared and filled again allocates
 /// nothing once it has the size of a batch. Keys do not move until clear(). Two threads must not
@@ -145,6 +145,6 @@ result<const reader_kind*> find(std::string_view text);
 /// wrong.
 result<std::unique_ptr<reader>> make_reader(std::string_view text, purpose why = purpose::ask);
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys
 
 #pragma GCC visibility pop

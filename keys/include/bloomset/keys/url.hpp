@@ -3,23 +3,23 @@
 /// URLs in the canonical form that Safe Browsing compares, and the expressions by which its lists
 /// name them. Pure functions from text to text.
 ///
-///     auto url = bloomery::keys::canonicalise("http://a.B.com:80/1/../2.html?x=1#top");
+///     auto url = bloomset::keys::canonicalise("http://a.B.com:80/1/../2.html?x=1#top");
 ///     url->text();                                    // http://a.b.com/2.html?x=1
 ///     // a.b.com/2.html?x=1, a.b.com/2.html, a.b.com/, b.com/2.html?x=1, and so on to b.com/
-///     for (auto e : bloomery::keys::url_expressions(*url)) ask(e);
+///     for (auto e : bloomset::keys::url_expressions(*url)) ask(e);
 ///
 /// Source: Google, "URLs and Hashing" (Safe Browsing v4, developers.google.com/safe-browsing/v4/
 /// urls-hashing), with the IPv6 rules of v5. Concurrent calls are safe.
 
 #include <array>
-#include <bloomery/result.hpp>
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 #pragma GCC visibility push(default)  // a shared build shows it
 
-namespace bloomery::keys {
+namespace bloomset::keys {
 
 /// A URL in canonical form: `scheme://host/path` or `scheme://host/path?query`, of bytes 0x21 to
 /// 0x7e. It has no userinfo, port or fragment.
@@ -116,6 +116,6 @@ class expression_list {
 expression_list url_expressions(const canonical_url& url) noexcept;
 expression_list url_expressions(canonical_url&&) = delete;
 
-}  // namespace bloomery::keys
+}  // namespace bloomset::keys
 
 #pragma GCC visibility pop

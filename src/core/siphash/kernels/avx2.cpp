@@ -3,9 +3,9 @@
 #include "core/siphash/kernels.hpp"
 #include "cpu/target.hpp"
 
-BLOOMERY_TARGET_BEGIN("avx2")
+BLOOMSET_TARGET_BEGIN("avx2")
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace siphash_avx2 {
 namespace {
 
@@ -18,8 +18,8 @@ constexpr std::size_t lanes = 4;
 
 const siphash_kernels siphash_kernels::vector256{siphash_avx2::hash};
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
-BLOOMERY_TARGET_END
+BLOOMSET_TARGET_END
 
 #endif

@@ -3,9 +3,9 @@
 #include "core/siphash/kernels.hpp"
 #include "cpu/target.hpp"
 
-BLOOMERY_TARGET_BEGIN("avx512f,avx512vl,avx512dq")
+BLOOMSET_TARGET_BEGIN("avx512f,avx512vl,avx512dq")
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace siphash_avx512 {
 namespace {
 
@@ -18,8 +18,8 @@ constexpr std::size_t lanes = 8;
 
 const siphash_kernels siphash_kernels::vector512{siphash_avx512::hash};
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
-BLOOMERY_TARGET_END
+BLOOMSET_TARGET_END
 
 #endif

@@ -2,16 +2,16 @@
 
 #include <immintrin.h>
 
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
-#include <bloomery/detail/blocked_bloom/layout.hpp>
+#include <bloomset/detail/blocked_bloom/kernels.hpp>
+#include <bloomset/detail/blocked_bloom/layout.hpp>
 
 #include "cpu/target.hpp"
 
-BLOOMERY_TARGET_BEGIN("avx2,bmi,bmi2,popcnt")
+BLOOMSET_TARGET_BEGIN("avx2,bmi,bmi2,popcnt")
 
-#include <bloomery/detail/blocked_bloom/avx2.hpp>
+#include <bloomset/detail/blocked_bloom/avx2.hpp>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace avx2 {
 namespace {
 
@@ -22,8 +22,8 @@ namespace {
 
 const layout_kernels layout_kernels::vector256 = avx2::all_loops;
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
-BLOOMERY_TARGET_END
+BLOOMSET_TARGET_END
 
 #endif

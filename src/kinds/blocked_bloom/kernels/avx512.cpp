@@ -2,18 +2,18 @@
 
 #include <immintrin.h>
 
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
-#include <bloomery/detail/blocked_bloom/layout.hpp>
+#include <bloomset/detail/blocked_bloom/kernels.hpp>
+#include <bloomset/detail/blocked_bloom/layout.hpp>
 
 #include "cpu/target.hpp"
 
 // VBMI came with Ice Lake and Zen 4. CPUs with AVX-512 but without VBMI use the AVX2 kernels, which
 // also avoids the lower clock of their 512-bit units.
-BLOOMERY_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi,bmi2,popcnt")
+BLOOMSET_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi,bmi2,popcnt")
 
-#include <bloomery/detail/blocked_bloom/avx512.hpp>
+#include <bloomset/detail/blocked_bloom/avx512.hpp>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace avx512 {
 namespace {
 
@@ -24,8 +24,8 @@ namespace {
 
 const layout_kernels layout_kernels::vector512 = avx512::all_loops;
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
-BLOOMERY_TARGET_END
+BLOOMSET_TARGET_END
 
 #endif

@@ -2,13 +2,13 @@
 
 #include <arm_neon.h>
 
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
-#include <bloomery/detail/blocked_bloom/layout.hpp>
+#include <bloomset/detail/blocked_bloom/kernels.hpp>
+#include <bloomset/detail/blocked_bloom/layout.hpp>
 
 // Every ARM64 CPU has these instructions, so there is no target region. Groups of keys share the
 // steps that move fields into a vector and answers out of it.
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace neon {
 namespace {
 
@@ -308,6 +308,6 @@ constexpr layout_kernels all_groups{
 
 const layout_kernels layout_kernels::vector128 = neon::all_groups;
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
 #endif

@@ -1,9 +1,9 @@
-// The scalar kernels: the specification (bloomery/detail/blocked_bloom/layout.hpp) without change.
+// The scalar kernels: the specification (bloomset/detail/blocked_bloom/layout.hpp) without change.
 
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
-#include <bloomery/detail/blocked_bloom/native.hpp>
+#include <bloomset/detail/blocked_bloom/kernels.hpp>
+#include <bloomset/detail/blocked_bloom/native.hpp>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace scalar {
 namespace {
 
@@ -14,4 +14,4 @@ namespace {
 
 const layout_kernels layout_kernels::scalar = scalar::all_loops;
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -3,14 +3,14 @@
 #include <immintrin.h>
 
 #include <array>
-#include <bloomery/detail/cuckoo/table.hpp>
+#include <bloomset/detail/cuckoo/table.hpp>
 #include <cstring>
 
 #include "cpu/target.hpp"
 
-BLOOMERY_TARGET_BEGIN("avx2")
+BLOOMSET_TARGET_BEGIN("avx2")
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace cuckoo_avx2 {
 namespace {
 
@@ -22,8 +22,8 @@ namespace {
 
 const cuckoo_kernels cuckoo_kernels::vector256{cuckoo_avx2::contains};
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
-BLOOMERY_TARGET_END
+BLOOMSET_TARGET_END
 
 #endif

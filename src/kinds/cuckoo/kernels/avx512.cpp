@@ -1,15 +1,15 @@
 #if defined(__x86_64__)
 
 #include <array>
-#include <bloomery/detail/cuckoo/table.hpp>
+#include <bloomset/detail/cuckoo/table.hpp>
 #include <cstring>
 
 #include "cpu/avx512.hpp"
 #include "cpu/target.hpp"
 
-BLOOMERY_TARGET_BEGIN("avx512f,avx512vl,avx512dq")
+BLOOMSET_TARGET_BEGIN("avx512f,avx512vl,avx512dq")
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace cuckoo_avx512 {
 namespace {
 
@@ -21,8 +21,8 @@ namespace {
 
 const cuckoo_kernels cuckoo_kernels::vector512{cuckoo_avx512::contains};
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
-BLOOMERY_TARGET_END
+BLOOMSET_TARGET_END
 
 #endif

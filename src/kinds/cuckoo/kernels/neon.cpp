@@ -6,9 +6,9 @@
 #include <arm_neon.h>
 
 #include <array>
-#include <bloomery/detail/cuckoo/table.hpp>
+#include <bloomset/detail/cuckoo/table.hpp>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace cuckoo_neon {
 namespace {
 
@@ -134,6 +134,6 @@ void contains(const cuckoo_layout& layout, const std::byte* payload, std::span<c
 
 const cuckoo_kernels cuckoo_kernels::vector128{cuckoo_neon::contains};
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
 #endif

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
-#include <bloomery/detail/cuckoo/table.hpp>
+#include <bloomset/detail/cuckoo/table.hpp>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 constexpr std::size_t prefetched = 32;
@@ -25,4 +25,4 @@ void contains_each(const cuckoo_layout& layout, const std::byte* payload,
 
 const cuckoo_kernels cuckoo_kernels::scalar{contains_each};
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/detail/expandable/segment_kernels.hpp>
+#include <bloomset/detail/expandable/segment_kernels.hpp>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -13,9 +13,9 @@
 
 #include "cpu/target.hpp"
 
-BLOOMERY_TARGET_BEGIN("avx2,bmi,bmi2,popcnt,lzcnt")
+BLOOMSET_TARGET_BEGIN("avx2,bmi,bmi2,popcnt,lzcnt")
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace bmi2 {
 namespace {
 
@@ -90,8 +90,8 @@ constinit const segment_kernels segment_kernels::vector512 = [] {
   return all;
 }();
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
-BLOOMERY_TARGET_END
+BLOOMSET_TARGET_END
 
 #endif

@@ -4,16 +4,16 @@
 #if defined(__x86_64__)
 
 #include <bit>
-#include <bloomery/detail/expandable/segment_kernels.hpp>
+#include <bloomset/detail/expandable/segment_kernels.hpp>
 #include <cstddef>
 
 #include "cpu/avx512.hpp"
 #include "cpu/target.hpp"
 
-BLOOMERY_TARGET_BEGIN(
+BLOOMSET_TARGET_BEGIN(
     "avx512f,avx512vl,avx512dq,avx512bw,avx512cd,avx512vbmi2,avx512vpopcntdq,avx2,bmi,bmi2,popcnt")
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 constexpr std::size_t lanes = 8;
@@ -183,8 +183,8 @@ void segment_kernels::contains_by_eights(unsigned cell_bits, std::span<const seg
       {to_prefetch.data() + prefetched, to_prefetch.size() - prefetched}, answers + i);
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
-BLOOMERY_TARGET_END
+BLOOMSET_TARGET_END
 
 #endif

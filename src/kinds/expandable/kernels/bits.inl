@@ -1,7 +1,7 @@
 // Bits of a segment, moved by words. Included first of the parts of loops.inl, into a namespace
 // that has select_one and count_ones.
 
-#include <bloomery/detail/expandable/segment_view.inl>
+#include <bloomset/detail/expandable/segment_view.inl>
 
 constexpr std::size_t code_bits(std::size_t entries) {
   return block_cells + 1 + entries;

@@ -7,10 +7,10 @@
 
 #include <array>
 #include <bit>
-#include <bloomery/detail/expandable/segment_kernels.hpp>
+#include <bloomset/detail/expandable/segment_kernels.hpp>
 #include <cstddef>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 constexpr std::uint64_t each_byte = 0x0101010101010101;
@@ -114,6 +114,6 @@ void segment_kernels::contains_by_neon(unsigned cell_bits, std::span<const segme
   }
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
 #endif

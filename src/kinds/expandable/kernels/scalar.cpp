@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/detail/expandable/segment_kernels.hpp>
+#include <bloomset/detail/expandable/segment_kernels.hpp>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -9,7 +9,7 @@
 
 #include "cpu/dispatch.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace scalar {
 namespace {
 
@@ -24,12 +24,12 @@ void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t
 }  // namespace
 }  // namespace scalar
 
-const segment_kernels segment_kernels::scalar = bloomery::detail::scalar::kernels;
+const segment_kernels segment_kernels::scalar = bloomset::detail::scalar::kernels;
 
 #if defined(__aarch64__)
 // Only queries differ (neon.cpp). Defined here, where `kernels` is a constant expression.
 constinit const segment_kernels segment_kernels::vector128 = [] {
-  segment_kernels all = bloomery::detail::scalar::kernels;
+  segment_kernels all = bloomset::detail::scalar::kernels;
   all.contains_batch = contains_by_neon;
   return all;
 }();
@@ -39,4 +39,4 @@ const segment_kernels& segment_ops() noexcept {
   return chosen_kernels<segment_kernels>();
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -3,14 +3,14 @@
 #include <immintrin.h>
 
 #include <array>
-#include <bloomery/detail/fuse/table.hpp>
+#include <bloomset/detail/fuse/table.hpp>
 #include <cstring>
 
 #include "cpu/target.hpp"
 
-BLOOMERY_TARGET_BEGIN("avx2")
+BLOOMSET_TARGET_BEGIN("avx2")
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace fuse_avx2 {
 namespace {
 
@@ -35,8 +35,8 @@ namespace {
 
 const fuse_kernels fuse_kernels::vector256{fuse_avx2::may_contain};
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
-BLOOMERY_TARGET_END
+BLOOMSET_TARGET_END
 
 #endif

@@ -1,15 +1,15 @@
 #if defined(__x86_64__)
 
 #include <array>
-#include <bloomery/detail/fuse/table.hpp>
+#include <bloomset/detail/fuse/table.hpp>
 #include <cstring>
 
 #include "cpu/avx512.hpp"
 #include "cpu/target.hpp"
 
-BLOOMERY_TARGET_BEGIN("avx512f,avx512vl,avx512dq")
+BLOOMSET_TARGET_BEGIN("avx512f,avx512vl,avx512dq")
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace fuse_avx512 {
 namespace {
 
@@ -29,8 +29,8 @@ namespace {
 
 const fuse_kernels fuse_kernels::vector512{fuse_avx512::may_contain};
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
-BLOOMERY_TARGET_END
+BLOOMSET_TARGET_END
 
 #endif

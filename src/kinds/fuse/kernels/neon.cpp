@@ -5,9 +5,9 @@
 #include <arm_neon.h>
 
 #include <array>
-#include <bloomery/detail/fuse/table.hpp>
+#include <bloomset/detail/fuse/table.hpp>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace fuse_neon {
 namespace {
 
@@ -132,6 +132,6 @@ void may_contain(const fuse_table& table, std::span<const hash64> hashes, bool* 
 
 const fuse_kernels fuse_kernels::vector128{fuse_neon::may_contain};
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
 #endif

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/detail/fuse/table.hpp>
+#include <bloomset/detail/fuse/table.hpp>
 
 #include "cpu/dispatch.hpp"
 #include "cpu/partition.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 // In a filter of at least this size, batches of at least one key per cache line are partitioned by
@@ -115,4 +115,4 @@ void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
   query_part(table, hashes, answers);
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -2,13 +2,13 @@
 
 #include <immintrin.h>
 
-#include <bloomery/detail/ribbon/kernels.hpp>
+#include <bloomset/detail/ribbon/kernels.hpp>
 
 #include "cpu/target.hpp"
 
-BLOOMERY_TARGET_BEGIN("avx2,bmi,bmi2,popcnt")
+BLOOMSET_TARGET_BEGIN("avx2,bmi,bmi2,popcnt")
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace ribbon_avx2 {
 namespace {
 
@@ -25,8 +25,8 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
 
 const ribbon_kernels ribbon_kernels::vector256 = {ribbon_avx2::may_contain, ribbon_avx2::build};
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
-BLOOMERY_TARGET_END
+BLOOMSET_TARGET_END
 
 #endif

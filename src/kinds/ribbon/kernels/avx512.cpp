@@ -1,14 +1,14 @@
 #if defined(__x86_64__)
 
-#include <bloomery/detail/ribbon/kernels.hpp>
+#include <bloomset/detail/ribbon/kernels.hpp>
 
 #include "cpu/avx512.hpp"
 #include "cpu/target.hpp"
 
-BLOOMERY_TARGET_BEGIN(
+BLOOMSET_TARGET_BEGIN(
     "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,avx2,bmi,bmi2,popcnt")
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace ribbon_avx512 {
 namespace {
 
@@ -33,8 +33,8 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
 
 const ribbon_kernels ribbon_kernels::vector512 = {ribbon_avx512::may_contain, ribbon_avx512::build};
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
-BLOOMERY_TARGET_END
+BLOOMSET_TARGET_END
 
 #endif

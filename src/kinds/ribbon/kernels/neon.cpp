@@ -2,11 +2,11 @@
 
 #include <arm_neon.h>
 
-#include <bloomery/detail/ribbon/kernels.hpp>
+#include <bloomset/detail/ribbon/kernels.hpp>
 
 // Every ARM64 CPU has these instructions, so there is no target region.
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace ribbon_neon {
 namespace {
 
@@ -67,6 +67,6 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
 
 const ribbon_kernels ribbon_kernels::vector128 = {ribbon_neon::may_contain, ribbon_neon::build};
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
 #endif

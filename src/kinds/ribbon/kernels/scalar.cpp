@@ -1,10 +1,10 @@
-// The loops with ribbon_value, the specification in bloomery/detail/ribbon/layout.hpp.
+// The loops with ribbon_value, the specification in bloomset/detail/ribbon/layout.hpp.
 
-#include <bloomery/detail/ribbon/kernels.hpp>
+#include <bloomset/detail/ribbon/kernels.hpp>
 
 #include "cpu/dispatch.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace ribbon_scalar {
 namespace {
 
@@ -23,4 +23,4 @@ const ribbon_kernels& ribbon_ops() noexcept {
   return chosen_kernels<ribbon_kernels>();
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -2,15 +2,15 @@
 
 #include <immintrin.h>
 
-#include <bloomery/detail/vector_quotient/kernels.hpp>
+#include <bloomset/detail/vector_quotient/kernels.hpp>
 #include <cstring>
 
 #include "cpu/target.hpp"
 #include "kinds/vector_quotient/kernels/group.hpp"
 
-BLOOMERY_TARGET_BEGIN("avx2,bmi,bmi2,popcnt")
+BLOOMSET_TARGET_BEGIN("avx2,bmi,bmi2,popcnt")
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace vq_avx2 {
 namespace {
 
@@ -263,8 +263,8 @@ const vq_kernels& vq_kernels::vector256(const vq_layout& layout) noexcept {
   return scalar;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
-BLOOMERY_TARGET_END
+BLOOMSET_TARGET_END
 
 #endif

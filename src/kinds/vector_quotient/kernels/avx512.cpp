@@ -1,16 +1,16 @@
 #if defined(__x86_64__)
 
-#include <bloomery/detail/vector_quotient/kernels.hpp>
+#include <bloomset/detail/vector_quotient/kernels.hpp>
 #include <cstring>
 
 #include "cpu/avx512.hpp"
 #include "cpu/target.hpp"
 #include "kinds/vector_quotient/kernels/group.hpp"
 
-BLOOMERY_TARGET_BEGIN(
+BLOOMSET_TARGET_BEGIN(
     "avx512f,avx512vl,avx512dq,avx512bw,avx512vbmi,avx512vbmi2,avx2,bmi,bmi2,popcnt")
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace vq_avx512 {
 namespace {
 
@@ -189,8 +189,8 @@ const vq_kernels& vq_kernels::vector512(const vq_layout& layout) noexcept {
   return layout.slots() <= 32 ? vq_kernels_of<ops<1>> : vq_kernels_of<ops<2>>;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
-BLOOMERY_TARGET_END
+BLOOMSET_TARGET_END
 
 #endif

@@ -3,12 +3,12 @@
 // Groups of keys: their blocks are prefetched together.
 
 #include <array>
-#include <bloomery/detail/vector_quotient/layout.hpp>
+#include <bloomset/detail/vector_quotient/layout.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 
 inline constexpr std::size_t vq_group_size = 32;
 
@@ -39,4 +39,4 @@ void vq_for_each_place(const vq_layout& layout, const std::byte* blocks,
   }
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail

@@ -2,7 +2,7 @@
 
 #include <arm_neon.h>
 
-#include <bloomery/detail/vector_quotient/kernels.hpp>
+#include <bloomset/detail/vector_quotient/kernels.hpp>
 
 #include "kinds/vector_quotient/kernels/group.hpp"
 
@@ -10,7 +10,7 @@
 // a bucket's run is most of the work of the scalar code. Here all remainders of a block are
 // compared at once. The bucket of an equal one follows from the number of remainders before it.
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace vq_neon {
 namespace {
 
@@ -315,6 +315,6 @@ const vq_kernels& vq_kernels::vector128(const vq_layout& layout) noexcept {
   return slots <= 48 ? kernels<ops<form::bytes, 6>> : kernels<ops<form::bytes, 8>>;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
 
 #endif

@@ -1,11 +1,11 @@
-// The specification (bloomery/detail/vector_quotient/table.hpp) for one hash after the other.
+// The specification (bloomset/detail/vector_quotient/table.hpp) for one hash after the other.
 
-#include <bloomery/detail/vector_quotient/kernels.hpp>
+#include <bloomset/detail/vector_quotient/kernels.hpp>
 
 #include "cpu/dispatch.hpp"
 #include "kinds/vector_quotient/kernels/group.hpp"
 
-namespace bloomery::detail {
+namespace bloomset::detail {
 namespace {
 
 bool is_in_blocks(const vq_layout& layout, const std::byte* blocks,
@@ -75,4 +75,4 @@ const vq_kernels& vq_ops([[maybe_unused]] const vq_layout& layout) noexcept {
   return vq_kernels::scalar;
 }
 
-}  // namespace bloomery::detail
+}  // namespace bloomset::detail
