@@ -72,7 +72,7 @@ TEST(hash, siphash_gives_the_values_of_other_implementations) {
   const hash_key key = hash_key::of(counting);
   EXPECT_EQ(siphash(key, {}).value, 0xabac0158050fc4dcU);
   EXPECT_EQ(siphash(key, std::span(counting).first(1)).value, 0xc9f49bf37d57ca93U);
-  EXPECT_EQ(hash_seed(key).value(), 0xad241f5aa6242891U);
+  EXPECT_EQ(hash_seed(key).value(), 0x0572b98a486ec795U);
 }
 
 // Batches hash several keys at once. Every mixture of lengths gives the hashes of single keys.
