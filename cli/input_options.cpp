@@ -38,8 +38,9 @@ result<input_names> expand_names(const input_options& options, const keys::reade
 }
 
 result<std::string> reader_text(const input_options& options) {
-  if (options.min_count.empty()) return options.keys.reader;
-  const std::string_view text = options.keys.reader;
+  const std::string_view text =
+      options.keys.reader.empty() ? plain_reader : std::string_view(options.keys.reader);
+  if (options.min_count.empty()) return std::string(text);
   if (text.substr(0, text.find(':')) != "pwned") {
     return fail(errc::invalid_argument, "--min-count: only --keys pwned reads counts");
   }
@@ -69,17 +70,17 @@ result<void> check_unshown(std::span<const std::string> names, std::string_view 
   return {};
 }
 
-void input_options::declare(CLI::App& app, keys::purpose why) {
+void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {
   keys.why = why;
   option(app, "INPUT", names, "files of keys, one per line, also gzip or zstd; - or none is stdin");
   flag(app, "-0,--null", nul, "lines end with NUL instead of a newline");
   flag(app, "--crlf", crlf,
        "files of Windows: drop a CR before the end of a line and a byte-order mark at the "
        "beginning of a file");
-  option(
-      app, "--keys", keys.reader,
-      "the reader that turns a line into keys (default lines); 'bloomset man' explains the readers "
-      "and their arguments")
+  option(app, "--keys", keys.reader,
+         fmt::format("the reader that turns a line into keys (default: {}); 'bloomset man' "
+                     "explains the readers and their arguments",
+                     has_filter ? "the one that made the filter's keys, or lines" : "lines"))
       .value("READER");
   option(app, "--min-count", min_count,
          "with --keys pwned, skip passwords that were seen less often")

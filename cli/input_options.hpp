@@ -23,8 +23,9 @@ struct input_options {
   std::string min_count;  ///< of --keys pwned
 
   /// Declares INPUT..., -0, --crlf, --keys, --min-count, --skip-bad and --no-progress, for a verb
-  /// that reads keys for that purpose.
-  void declare(CLI::App& app, keys::purpose why);
+  /// that reads keys for that purpose. `has_filter` tells whether the keys are for a filter that
+  /// exists (choose_reader()).
+  void declare(CLI::App& app, keys::purpose why, bool has_filter);
 
   key_format format() const noexcept {
     return {.end = nul ? '\0' : '\n', .strip_cr = crlf, .drop_mark = crlf};
@@ -42,7 +43,7 @@ struct input_names {
 };
 result<input_names> expand_names(const input_options& options, const keys::reader_kind& kind);
 
-/// The text of --keys, with --min-count added.
+/// The text of --keys, or the plain reader, with --min-count added.
 result<std::string> reader_text(const input_options& options);
 
 }  // namespace bloomset::cli

@@ -187,6 +187,7 @@ result<void> key_input::took(const key_block& block, reading read) {
 
 void key_input::account(std::size_t file, const reading& read) {
   const std::uint64_t first_line = positions_.append(file, read);
+  key_bytes_.add(read.key_bytes);
   if (read.skipped != 0 && skipped_ == 0) {
     first_skipped_ = fmt::format("{}:{}: {}", name(file), first_line + read.wrong->line,
                                  read.wrong->why.message);
@@ -195,8 +196,10 @@ void key_input::account(std::size_t file, const reading& read) {
 }
 
 failure key_input::wrong(std::size_t file, std::uint64_t line, const failure& why) const {
-  return fail(why.code,
-              fmt::format("{}:{}: {}; --skip-bad skips such lines", name(file), line, why.message));
+  const std::string choice =
+      choice_.stored ? fmt::format(" (--keys {} is the filter's own reader)", choice_.reader) : "";
+  return fail(why.code, fmt::format("{}:{}: {}; --skip-bad skips such lines{}", name(file), line,
+                                    why.message, choice));
 }
 
 std::string key_input::position_of_line(std::uint64_t line) const {

@@ -48,6 +48,8 @@ class key_input {
 
   const key_choice& choice() const noexcept { return choice_; }
   key_format format() const noexcept { return format_; }
+  /// The registry's row of the reader.
+  const keys::reader_kind& reader() const noexcept { return *kind_; }
   /// Whether lines must not be shown.
   bool secret() const noexcept { return kind_->secret; }
   /// Whether the last batch was typed at a prompt.
@@ -57,6 +59,8 @@ class key_input {
   std::size_t files() const noexcept { return names_.size(); }
   std::uint64_t lines() const noexcept { return positions_.lines(); }  ///< returned so far
   std::uint64_t keys() const noexcept { return positions_.keys(); }    ///< of those lines
+  /// The sizes of those keys, unless each line is its own key.
+  const key_sizes& key_bytes() const noexcept { return key_bytes_; }
   /// The name of that input as given, and for messages. Safe in any thread.
   std::string_view path(std::size_t file) const noexcept { return names_[file]; }
   std::string_view name(std::size_t file) const noexcept {
@@ -111,6 +115,7 @@ class key_input {
   std::optional<record_keys> records_;
   std::optional<failure> pending_;  // the failure to return after the lines before it
   key_positions positions_;
+  key_sizes key_bytes_;
   std::uint64_t skipped_ = 0;
   std::string first_skipped_;
   std::string incomplete_;

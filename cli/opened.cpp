@@ -209,7 +209,7 @@ result<void> write_filter(const dialects::foreign_filter& filter, const std::str
 result<void> write_filter(const any_filter& filter, const std::string& target, bool force,
                           const key_parts& parts) {
   auto image = filter.image();
-  set_parts(image, parts);
+  image.header.parts = parts;
   if (target == "-") return write_stream(image, STDOUT_FILENO, "stdout");
   return replacing(target, [&] { return write_file(image, target, policy_of(force)); });
 }

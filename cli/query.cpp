@@ -67,6 +67,13 @@ const any_filter* query::in_hash_order() const {
   return sorts ? ours : nullptr;
 }
 
+std::vector<labelled_filter> query::labels() const {
+  std::vector<labelled_filter> all;
+  all.reserve(filters_.size());
+  for (const named_filter& each : filters_) all.push_back(labelled(each.name, each.filter));
+  return all;
+}
+
 std::uint64_t query::size_in_bytes() const {
   std::uint64_t sum = 0;
   for (const named_filter& each : filters_) {

@@ -12,6 +12,7 @@
 #include "flags.hpp"
 #include "opened.hpp"
 #include "record_keys.hpp"
+#include "stored_reader.hpp"
 
 namespace bloomset::cli {
 
@@ -43,6 +44,7 @@ class query {
   std::size_t filters() const noexcept { return filters_.size(); }
   std::string_view name(std::size_t filter) const noexcept { return filters_[filter].name; }
   bool inverted() const noexcept { return invert_; }
+  std::vector<labelled_filter> labels() const;
 
   /// A check of a key against the key types that the filters store, or nothing if none stores one.
   std::function<result<void>(std::string_view key)> key_check() const;

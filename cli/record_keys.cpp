@@ -43,6 +43,7 @@ bool record_keys::read(std::string_view line, reading& so_far) {
     ++so_far.skipped;
   }
   const std::size_t made = keys_.size() - before;
+  for (const std::string_view key : keys_.all().subspan(before)) so_far.key_bytes.add(key.size());
   so_far.keys += made;
   so_far.key_per_line &= made == 1;
   ++so_far.lines;

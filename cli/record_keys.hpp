@@ -2,10 +2,12 @@
 
 // Lines, and the keys that a reader derives from them.
 
+#include <algorithm>
 #include <bloomset/keys/reader.hpp>
 #include <bloomset/result.hpp>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,9 +18,13 @@
 
 namespace bloomset::cli {
 
+/// The reader for which each line is its own key.
+inline constexpr std::string_view plain_reader = "lines";
+
 /// The rule from lines to keys: the options --keys and --skip-bad.
 struct key_choice {
-  std::string reader = "lines";
+  std::string reader = {};  ///< empty: not chosen yet
+  bool stored = false;      ///< whether a filter's label named the reader
   keys::purpose why = keys::purpose::ask;
   bool skip_bad = false;  ///< skip wrong lines instead of failing
   /// An optional check of each key, for filters of typed keys. If it fails, the line is wrong.
@@ -26,7 +32,7 @@ struct key_choice {
   std::function<result<void>(std::string_view key)> accepts = nullptr;
 
   /// Whether each line is its own key.
-  bool plain() const noexcept { return reader == "lines"; }
+  bool plain() const noexcept { return reader == plain_reader; }
   /// Whether each line is a key without any check, so that no reader is needed.
   bool unread() const noexcept { return plain() && !accepts; }
 };
@@ -49,6 +55,19 @@ struct key_batch {
   std::size_t line_of_key(std::size_t key) const noexcept;
 };
 
+/// The sizes of some keys.
+struct key_sizes {
+  std::size_t shortest = std::numeric_limits<std::size_t>::max();
+  std::size_t longest = 0;
+
+  void add(std::size_t size) noexcept { add({size, size}); }
+  void add(const key_sizes& more) noexcept {
+    shortest = std::min(shortest, more.shortest);
+    longest = std::max(longest, more.longest);
+  }
+  bool are_equal() const noexcept { return shortest == longest; }  ///< and there is a key
+};
+
 /// The result of reading some lines.
 struct reading {
   struct wrong_line {
@@ -59,6 +78,7 @@ struct reading {
   std::uint64_t lines = 0;  ///< including skipped lines
   std::uint64_t keys = 0;
   bool key_per_line = true;         ///< each line has one key
+  key_sizes key_bytes = {};         ///< unless each line is its own key
   std::uint64_t skipped = 0;        ///< wrong lines
   std::optional<wrong_line> wrong;  ///< the first skipped line, or the line that ended the reading
   bool stopped = false;             ///< at the wrong line, which `lines` does not count

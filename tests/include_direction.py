@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # A room's place in the order, by the first pattern that a path matches. Headers of one room may
 # include each other.
 ROOMS = [
-    ("base", r"include/bloomset/(result|storage|memory_source|hash|hash_source|probe|image|concepts|block_layout)\.hpp"),
+    ("base", r"include/bloomset/(result|storage|memory_source|hash|hash_source|probe|image|labels|concepts|block_layout)\.hpp"),
     ("base", r"src/core/|src/cpu/(dispatch|target|avx512)\.|include/bloomset/detail/core/(?!(filter_memory|built_once)\.hpp)"),
     ("base", r"include/bloomset/detail/([a-z_]+/layout|counting_bloom/counter_array)\.hpp"),
     ("base", r"include/bloomset/detail/expandable/segment_(layout\.hpp|view\.inl)"),

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <bloomset/any_filter.hpp>
 #include <bloomset/plan/units.hpp>
 
@@ -10,6 +11,7 @@
 #include "opened.hpp"
 #include "report.hpp"
 #include "secret_key.hpp"
+#include "stored_reader.hpp"
 #include "target.hpp"
 
 namespace bloomset::cli {
@@ -26,10 +28,7 @@ struct add_options {
   bool quiet = false;
 };
 
-result<status> add(const add_options& options) {
-  const auto opened = key_input::open(options.input);
-  if (!opened) return fail(opened.error());
-  key_input& input = **opened;
+result<status> add(add_options& options) {
   const auto lock = file_lock::acquire(options.target);
   if (!lock) return fail(lock.error());
   const auto key = options.key.read();
@@ -44,10 +43,22 @@ result<status> add(const add_options& options) {
             "all its keys (kinds that accept more: {})",
             options.target, filter->info().kind_name, kinds_that(&abilities::insert)));
   }
+  const std::array asked = {labelled_filter{options.target, &filter->labels()}};
+  if (auto ok = choose_reader(options.input, asked, verb, options.strict); !ok) {
+    return fail(ok.error());
+  }
+  const auto opened = key_input::open(options.input);
+  if (!opened) return fail(opened.error());
+  key_input& input = **opened;
+  const bool was_empty = filter->size() == 0;
   const auto newly_inserted =
       insert_all(*filter, input, "rebuild the filter with a larger --capacity");
   if (!newly_inserted) return fail(newly_inserted.error());
   finish(input, verb);
+  if (was_empty && filter->labels().empty()) {
+    if (auto ok = label_keys(filter->labels(), input); !ok) return fail(ok.error());
+  }
+  label_more_keys(filter->labels(), input);
   filter->settle_count();
   if (auto ok = report_overfull(*filter, options.target, verb, options.strict); !ok) {
     return fail(ok.error());
@@ -71,10 +82,11 @@ result<status> add(const add_options& options) {
 action define(CLI::App& app) {
   auto options = std::make_shared<add_options>();
   option(app, "FILTER", options->target, "a filter").required();
-  flag(app, "--strict", options->strict, "fail if there are more keys than the capacity");
+  flag(app, "--strict", options->strict,
+       "fail if there are more keys than the capacity, or if --keys is not the filter's reader");
   flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
   options->key.declare(app);
-  options->input.declare(app, keys::purpose::insert);
+  options->input.declare(app, keys::purpose::insert, true);
   return [options] { return add(*options); };
 }
 

@@ -22,6 +22,7 @@
 #include "plan_options.hpp"
 #include "report.hpp"
 #include "spool.hpp"
+#include "stored_reader.hpp"
 #include "target.hpp"
 #include "temporary_file.hpp"
 
@@ -40,6 +41,7 @@ struct build_options {
   input_options input;
   memory_limit_option memory;
   std::string part;
+  std::vector<std::string> labels;
   bool force = false;
   bool strict = false;
   bool quiet = false;
@@ -400,16 +402,18 @@ result<status> build(const build_options& options) {
   if (!memory) return fail(memory.error());
   auto part = key_part::read(options.part);
   if (!part) return fail(part.error());
+  auto labels = read_labels(options.labels);
+  if (!labels) return fail(labels.error());
   if (!options.format.empty()) {
     if (!options.plan.kind.empty()) {
       return fail(errc::invalid_argument,
                   "--kind and --format exclude each other: a format has its own kind of filter; "
                   "give one of them");
     }
-    if (memory->given || !part->is_all()) {
-      return fail(
-          errc::invalid_argument,
-          "--memory-limit and --part are for Bloomset filters; leave them out with --format");
+    if (memory->given || !part->is_all() || !labels->empty()) {
+      return fail(errc::invalid_argument,
+                  "--memory-limit, --part and --label are for Bloomset filters; leave them out "
+                  "with --format");
     }
     return build_foreign(
         {options.format, options.target, options.force, options.strict, options.quiet}, *request,
@@ -444,6 +448,8 @@ result<status> build(const build_options& options) {
                         : report_overfull(*filter, name, verb, options.strict);
   if (!fits) return fail(fits.error());
   filter->settle_count();
+  if (auto ok = label_keys(*labels, input); !ok) return fail(ok.error());
+  filter->labels() = std::move(*labels);
   const auto written = write_filter(*filter, options.target, options.force, part->parts());
   if (!written) return fail(written.error());
   if (!options.quiet) note(summary(*filter, name, part->is_all() ? input.keys() : part->kept()));
@@ -471,13 +477,17 @@ action define(CLI::App& app) {
          "only the keys of part I of N by their hashes, in a filter planned for all keys; 'merge' "
          "of the N files is the filter of all")
       .value("I/N");
+  option(app, "--label", options->labels,
+         "a fact for 'info' to show, such as source=example.org or licence=CC0")
+      .value("NAME=VALUE")
+      .one_value_per_use();
   flag(app, "--force", options->force, "replace the file if it exists");
   flag(app, "--strict", options->strict, "fail if there are more keys than the capacity");
   flag(app, "--canonical", options->canonical,
        "the same keys in any order give the same file; matters to scalable_bloom, cuckoo, "
        "vector_quotient and expandable");
   flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
-  options->input.declare(app, keys::purpose::insert);
+  options->input.declare(app, keys::purpose::insert, false);
   return [options] { return build(*options); };
 }
 

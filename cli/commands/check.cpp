@@ -13,6 +13,7 @@
 #include "memory_limit.hpp"
 #include "output.hpp"
 #include "query.hpp"
+#include "stored_reader.hpp"
 
 namespace bloomset::cli {
 namespace {
@@ -34,6 +35,7 @@ struct check_options {
   bool quiet = false;
   bool json = false;
   bool verify = false;
+  bool strict = false;
 };
 
 struct tally {
@@ -219,7 +221,8 @@ bool is_on_disk(const check_options& options, const query& asked, const memory_l
 }
 
 result<status> check(check_options& options) {
-  const auto reader = named("--keys", keys::find(options.input.keys.reader));
+  const std::string& given = options.input.keys.reader;
+  const auto reader = named("--keys", keys::find(given.empty() ? plain_reader : given));
   if (!reader) return fail(reader.error());
   std::vector<std::string> filters = {options.filter};
   filters.insert(filters.end(), options.more_filters.begin(), options.more_filters.end());
@@ -237,6 +240,10 @@ result<status> check(check_options& options) {
   // Lines and a progress line would overwrite each other on one terminal.
   const bool prints = !options.quiet && !options.count;
   if (prints && ::isatty(STDOUT_FILENO) != 0) options.input.no_progress = true;
+  const auto labels = asked->labels();
+  if (auto ok = choose_reader(options.input, labels, verb, options.strict); !ok) {
+    return fail(ok.error());
+  }
   options.input.keys.accepts = asked->key_check();
   const auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
@@ -250,6 +257,11 @@ result<status> check(check_options& options) {
                               : check_in_order(options, *asked, input, out);
   if (!sum) return fail(sum.error());
   finish(input, verb);
+  if (input.choice().stored && input.keys() == 0 && input.lines() != 0) {
+    say(verb, fmt::format("warning: no line has a key for the filter's reader, {}; --keys lines "
+                          "takes each line as a key",
+                          input.choice().reader));
+  }
   if (options.count && !options.quiet) {
     out.append(options.json ? match_printer(*asked, input).totals_json(sum->selected, sum->hits)
                             : fmt::format("{}\n", sum->selected));
@@ -272,9 +284,10 @@ action define(CLI::App& app) {
   flag(app, "--json", options->json, "print one JSON object per selected line");
   flag(app, "--verify", options->verify,
        "verify the checksum of the whole filter first, also beyond 64 MiB");
+  flag(app, "--strict", options->strict, "fail if --keys is not the filter's reader");
   options->memory.declare(app);
   options->format.declare(app);
-  options->input.declare(app, keys::purpose::ask);
+  options->input.declare(app, keys::purpose::ask, true);
   return [options] { return check(*options); };
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bloomset/any_filter.hpp>
 #include <iterator>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "key_input.hpp"
 #include "opened.hpp"
 #include "output.hpp"
+#include "stored_reader.hpp"
 
 namespace bloomset::cli {
 namespace {
@@ -22,11 +24,10 @@ struct count_options {
   std::string filter;
   input_options input;
   secret_key_option key;
+  bool strict = false;
 };
 
-result<status> count(const count_options& options) {
-  const auto opened = key_input::open(options.input);
-  if (!opened) return fail(opened.error());
+result<status> count(count_options& options) {
   const auto key = options.key.read();
   if (!key) return fail(key.error());
   const auto filter = open(options.filter, verification::automatic, *key);
@@ -38,6 +39,12 @@ result<status> count(const count_options& options) {
                     "({})",
                     options.filter, filter->info().kind_name, kinds_that(&abilities::count)));
   }
+  const std::array asked = {labelled_filter{options.filter, &filter->labels()}};
+  if (auto ok = choose_reader(options.input, asked, verb, options.strict); !ok) {
+    return fail(ok.error());
+  }
+  const auto opened = key_input::open(options.input);
+  if (!opened) return fail(opened.error());
   key_input& input = **opened;
   const key_format format = options.input.format();
   output out;
@@ -73,8 +80,9 @@ result<status> count(const count_options& options) {
 action define(CLI::App& app) {
   auto options = std::make_shared<count_options>();
   option(app, "FILTER", options->filter, "a filter of a kind that counts").required();
+  flag(app, "--strict", options->strict, "fail if --keys is not the filter's reader");
   options->key.declare(app);
-  options->input.declare(app, keys::purpose::insert);
+  options->input.declare(app, keys::purpose::insert, true);
   return [options] { return count(*options); };
 }
 

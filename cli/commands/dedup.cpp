@@ -156,7 +156,7 @@ action define(CLI::App& app) {
   option(app, "--memory", options->plan.memory, "use fixed memory of that size: 120MB, 1GiB")
       .value("SIZE");
   options->memory.declare(app);
-  options->input.declare(app, keys::purpose::insert);
+  options->input.declare(app, keys::purpose::insert, false);
   return [options] { return dedup(*options); };
 }
 

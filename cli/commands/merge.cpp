@@ -14,6 +14,7 @@
 #include "memory_limit.hpp"
 #include "opened.hpp"
 #include "report.hpp"
+#include "stored_reader.hpp"
 #include "target.hpp"
 #include "temporary_file.hpp"
 
@@ -108,6 +109,11 @@ result<void> limit_memory(const arguments& given, const way& by) {
   return {};
 }
 
+label_list labels_of(const opened_filter& filter) {
+  const auto* const ours = std::get_if<any_filter>(&filter);
+  return ours == nullptr ? label_list() : ours->labels();
+}
+
 /// Two sizes of filters that were merged by folding.
 struct folded_sizes {
   std::string file;
@@ -177,6 +183,7 @@ result<status> run(const arguments& given, const way& by) {
     if (!made) return fail(std::move(made.error()));
     combined = std::move(*made);
   }
+  const auto first_labels = labels_of(*combined);
   std::optional<folded_sizes> sizes;
   for (std::size_t i = 1; i < given.files.size(); ++i) {
     const std::string& file = given.files[i];
@@ -184,6 +191,7 @@ result<status> run(const arguments& given, const way& by) {
         opener->open(file, access::read_only, verification::always, takes_parts ? &more : nullptr);
     if (!other) return fail(other.error());
     note_sizes(sizes, *combined, *other, file);
+    warn_of_readers({first, &first_labels}, labelled(file, *other), by.verb);
     const auto both = add_parts(parts, std::exchange(more, {}));
     if (auto ok = both ? combine(*combined, *other, by) : both; !ok) {
       const failure why = file_memory_failure(ok.error());

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bloomset/any_filter.hpp>
 #include <bloomset/plan/units.hpp>
 
@@ -10,6 +11,7 @@
 #include "flags.hpp"
 #include "key_input.hpp"
 #include "opened.hpp"
+#include "stored_reader.hpp"
 #include "target.hpp"
 
 namespace bloomset::cli {
@@ -22,12 +24,10 @@ struct remove_options {
   std::string target;
   input_options input;
   secret_key_option key;
+  bool strict = false;
 };
 
-result<status> remove(const remove_options& options) {
-  const auto opened = key_input::open(options.input);
-  if (!opened) return fail(opened.error());
-  key_input& input = **opened;
+result<status> remove(remove_options& options) {
   const auto lock = file_lock::acquire(options.target);
   if (!lock) return fail(lock.error());
   const auto key = options.key.read();
@@ -41,6 +41,13 @@ result<status> remove(const remove_options& options) {
                     "({})",
                     options.target, filter->info().kind_name, kinds_that(&abilities::erase)));
   }
+  const std::array asked = {labelled_filter{options.target, &filter->labels()}};
+  if (auto ok = choose_reader(options.input, asked, verb, options.strict); !ok) {
+    return fail(ok.error());
+  }
+  const auto opened = key_input::open(options.input);
+  if (!opened) return fail(opened.error());
+  key_input& input = **opened;
   std::uint64_t non_members = 0;
   std::string first_non_member;
   bool changed = false;
@@ -74,8 +81,9 @@ result<status> remove(const remove_options& options) {
 action define(CLI::App& app) {
   auto options = std::make_shared<remove_options>();
   option(app, "FILTER", options->target, "a filter of a kind that can erase").required();
+  flag(app, "--strict", options->strict, "fail if --keys is not the filter's reader");
   options->key.declare(app);
-  options->input.declare(app, keys::purpose::insert);
+  options->input.declare(app, keys::purpose::insert, true);
   return [options] { return remove(*options); };
 }
 

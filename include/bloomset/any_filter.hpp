@@ -96,6 +96,7 @@ struct filter_info {
   double current_fpr = 0;
   double fill = 0;  ///< share of bits, counters or slots in use, in [0, 1]
   abilities can;
+  label_list labels = {};  ///< any_filter::labels()
   std::vector<property> extras;
 };
 
@@ -113,7 +114,7 @@ class any_filter {
       : model_(std::move(model)) {}
 
   /// O(size): current_fpr and estimated_size read the bits.
-  filter_info info() const { return model().info(); }
+  filter_info info() const;
 
   /// The operations of this filter: those of its kind, except that a read-only filter cannot write.
   abilities can() const noexcept { return model().can(); }
@@ -178,19 +179,25 @@ class any_filter {
   }
 
   /// Fails with incompatible, and changes nothing, for another kind or other parameters.
-  result<void> merge(const any_filter& other) { return model().merge(other.model()); }
+  /// The union has the labels that both have with the same value. A filter without keys does not
+  /// count: the union with it has the labels of the other.
+  result<void> merge(const any_filter& other) { return unite(other, &detail::any_model::merge); }
   /// Merges two sets. An expandable filter adds only those keys of the other that it does not
   /// contain yet. Other kinds merge as merge() does: Bloom filters have one copy per key anyway,
   /// and counting kinds add all copies.
-  result<void> merge_absent(const any_filter& other) { return model().merge_absent(other.model()); }
+  result<void> merge_absent(const any_filter& other) {
+    return unite(other, &detail::any_model::merge_absent);
+  }
   /// Keeps the keys that both filters may contain. Fails as merge() does.
-  result<void> intersect(const any_filter& other) { return model().intersect(other.model()); }
+  result<void> intersect(const any_filter& other) {
+    return unite(other, &detail::any_model::intersect);
+  }
   /// The filter of the same keys with 1/factor of the size, also of a mapped filter. Fails with
   /// invalid_argument if the factor does not divide the size, or with out_of_memory.
-  result<any_filter> fold(std::uint64_t factor) const { return model().fold(factor); }
+  result<any_filter> fold(std::uint64_t factor) const { return with_labels(model().fold(factor)); }
   /// The smallest fold whose current rate is at most fpr. Fails with full if the rate is above fpr
   /// already.
-  result<any_filter> fold_to(double fpr) const { return model().fold_to(fpr); }
+  result<any_filter> fold_to(double fpr) const { return with_labels(model().fold_to(fpr)); }
   /// Removes every key. The plan stays.
   result<void> clear() { return model().clear(); }
   /// blocked_bloom and bloom: sets size() to estimated_size, rounded, so that filters with equal
@@ -204,17 +211,25 @@ class any_filter {
   /// both.
   std::span<any_filter> halves() noexcept { return model().halves(); }
 
-  filter_image image() const { return model().image(); }
+  /// Facts that its file carries, such as the source of its keys. They change no answer.
+  const label_list& labels() const noexcept { return labels_; }
+  label_list& labels() noexcept { return labels_; }
+
+  filter_image image() const;
 
   /// An equal filter. It has its own memory, except that the copy of a mapped filter shares the
   /// mapping. Fails with out_of_memory. O(size).
-  result<any_filter> copy() const { return model().copy(); }
+  result<any_filter> copy() const { return with_labels(model().copy()); }
 
   /// Lets the host move the filter's memory (memory_source.hpp). Supported by the kinds that the
   /// server module uses. Other kinds and mapped filters are not moved.
   void relocate(const memory_mover& mover) noexcept { model().relocate(mover); }
 
  private:
+  using combining = result<void> (detail::any_model::*)(const detail::any_model&);
+  result<void> unite(const any_filter& other, combining how);
+  result<any_filter> with_labels(result<any_filter> made) const;
+
   detail::any_model& model() const noexcept {
     if (model_ == nullptr) [[unlikely]]
       detail::stop_at_moved_from();
@@ -222,6 +237,7 @@ class any_filter {
   }
 
   std::unique_ptr<detail::any_model> model_;
+  label_list labels_;
 };
 
 /// Merges as any_filter::merge does, and also filters that fold and differ only in their sizes:

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <bloomset/hash.hpp>
+#include <bloomset/labels.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -55,17 +56,15 @@ struct filter_header {
   hash_seed seed;
   std::uint64_t count;  ///< keys inserted, as the filter counted them
   key_parts parts = {};
+  label_list labels = {};
 };
 
 /// A filter that is ready to be written. The payload refers to the bytes of the filter.
 struct filter_image {
   filter_header header;
-  std::vector<std::byte> parameters;                ///< a multiple of 64 bytes
+  std::vector<std::byte> parameters;                ///< of the kind, a multiple of 64 bytes
   std::vector<std::span<const std::byte>> payload;  ///< written one after the other
 };
-
-/// Makes the image one of a filter that has only those parts.
-void set_parts(filter_image& image, const key_parts& parts);
 
 namespace detail {
 

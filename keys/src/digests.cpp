@@ -38,6 +38,7 @@ reader_kind sha1_reader() noexcept {
           .argument = "",
           .summary = "the SHA-1 of each line, 20 bytes",
           .make = [](std::string_view, purpose) { return make("SHA1"); },
+          .raw_digest = true,
           .keeps_cr = true,
           .keeps_mark = true};
 }
@@ -47,6 +48,7 @@ reader_kind sha256_reader() noexcept {
           .argument = "",
           .summary = "the SHA-256 of each line, 32 bytes",
           .make = [](std::string_view, purpose) { return make("SHA256"); },
+          .raw_digest = true,
           .keeps_cr = true,
           .keeps_mark = true};
 }

@@ -36,7 +36,8 @@ reader_kind hex_reader() noexcept {
           .summary = "the bytes that each line's hexadecimal digits stand for",
           .make = [](std::string_view, purpose) -> result<std::unique_ptr<reader>> {
             return std::make_unique<hex>();
-          }};
+          },
+          .raw_digest = true};
 }
 
 }  // namespace bloomset::keys

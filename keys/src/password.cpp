@@ -117,7 +117,8 @@ reader_kind password_reader() noexcept {
               "each line is a password in plain, asked for without echo on a terminal and "
               "never shown; the key is its SHA-1, or NTLM's hash, as pwned makes it",
           .make = make_passwords,
-          .secret = true};
+          .secret = true,
+          .raw_digest = true};
 }
 
 }  // namespace bloomset::keys

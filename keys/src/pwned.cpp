@@ -27,7 +27,9 @@ bool names_range(std::string_view name) noexcept {
 
 class pwned final : public reader {
  public:
-  explicit pwned(std::uint64_t min_count) noexcept : min_count_(min_count) {}
+  /// The count of a line that is asked may be missing.
+  pwned(std::uint64_t min_count, purpose why) noexcept
+      : min_count_(min_count), needs_count_(why == purpose::insert && min_count > 1) {}
 
   void begin_file(std::string_view name) override {
     name = name.substr(name.rfind('/') + 1);  // npos + 1 is the whole name
@@ -70,7 +72,7 @@ class pwned final : public reader {
   /// and a number.
   result<bool> often_enough(std::string_view tail) const {
     if (tail.empty()) {
-      if (min_count_ <= 1) return true;
+      if (!needs_count_) return true;
       return fail(errc::invalid_argument,
                   "the line has no count, but a minimum count was given; leave that out, or give "
                   "lines HASH:COUNT");
@@ -88,11 +90,12 @@ class pwned final : public reader {
   }
 
   std::uint64_t min_count_;
+  bool needs_count_;
   bool ranged_ = false;
   std::array<char, sha1_digits> digits_{};  // a whole hash: the file's digits, then the line's
 };
 
-result<std::unique_ptr<reader>> make_pwned(std::string_view argument, purpose) {
+result<std::unique_ptr<reader>> make_pwned(std::string_view argument, purpose why) {
   // Lines with count 0 pad a range file, so that its size does not reveal the range.
   std::uint64_t min_count = 1;
   if (!argument.empty()) {
@@ -104,7 +107,7 @@ result<std::unique_ptr<reader>> make_pwned(std::string_view argument, purpose) {
     }
     min_count = *number;
   }
-  return std::make_unique<pwned>(min_count);
+  return std::make_unique<pwned>(min_count, why);
 }
 
 }  // namespace
@@ -117,6 +120,7 @@ reader_kind pwned_reader() noexcept {
               "folder of range files; the key is the hash's bytes; what has count 0 or "
               "below N is passed over",
           .make = make_pwned,
+          .raw_digest = true,
           .in_folder = names_range,
           .whole_folder = std::uint64_t{1} << (4 * prefix_digits)};
 }

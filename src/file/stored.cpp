@@ -29,10 +29,17 @@ constexpr std::uint32_t keyed_flag = 1;
 constexpr std::uint32_t halves_flag = 2;
 // Required flag: the filter lacks keys, and the last block of the parameters tells which.
 constexpr std::uint32_t parts_flag = 4;
-constexpr std::uint32_t known_required_flags = keyed_flag | halves_flag | parts_flag;
+// Required flag: labels follow the kind's parameters.
+constexpr std::uint32_t labels_flag = 8;
+constexpr std::uint32_t known_required_flags = keyed_flag | halves_flag | parts_flag | labels_flag;
 
 constexpr std::uint32_t flags_of(hash_id hash) noexcept {
   return (detail::is_keyed(hash) ? keyed_flag : 0) | (detail::has_halves(hash) ? halves_flag : 0);
+}
+
+std::uint32_t flags_of(const filter_header& header) noexcept {
+  return flags_of(header.hash) | (header.parts.of != 0 ? parts_flag : 0) |
+         (header.labels.empty() ? 0 : labels_flag);
 }
 
 // The first bytes of a file; docs/format.md ("Header") draws them.
@@ -69,6 +76,56 @@ bool is_some(const key_parts& parts) noexcept {
   return count == bits && count != 0 && count != parts.of;
 }
 
+// Labels are a text, zeros up to the last four bytes of a block, and the length of the text.
+using label_length = std::uint32_t;
+
+std::size_t label_section(std::size_t text) noexcept {
+  return detail::round_up(text + sizeof(label_length), block_bytes);
+}
+
+void append_labels(std::vector<std::byte>& parameters, const label_list& labels) {
+  if (labels.empty()) return;
+  const std::string text = labels.text();
+  const std::size_t at = parameters.size();
+  parameters.resize(at + label_section(text.size()));
+  std::ranges::copy(std::as_bytes(std::span(text)), parameters.data() + at);
+  detail::store(parameters.data() + parameters.size() - sizeof(label_length),
+                static_cast<label_length>(text.size()));
+}
+
+void append_parts(std::vector<std::byte>& parameters, const key_parts& parts) {
+  if (parts.of == 0) return;
+  parameters.resize(parameters.size() + block_bytes);
+  detail::store(parameters.data() + parameters.size() - block_bytes, stored_parts{parts});
+}
+
+/// Removes the last block of the parameters. Fails without a message.
+result<key_parts> take_parts(std::span<const std::byte>& parameters) {
+  const auto wrong = [] { return fail(errc::corrupt, "the parts that it tells cannot be"); };
+  if (parameters.size() < block_bytes) return wrong();
+  const auto last = detail::load<stored_parts>(parameters.last(block_bytes).data());
+  if (!is_some(last.parts) || last.zero != decltype(last.zero){}) return wrong();
+  parameters = parameters.first(parameters.size() - block_bytes);
+  return last.parts;
+}
+
+/// Removes the labels at the end of the parameters.
+result<label_list> take_labels(std::span<const std::byte>& parameters) {
+  const auto wrong = [] {
+    return fail(errc::corrupt, "its labels do not fit into its parameters");
+  };
+  if (parameters.size() < block_bytes) return wrong();
+  const auto length = detail::load<label_length>(parameters.last(sizeof(label_length)).data());
+  if (length == 0 || length > label_list::max_bytes || label_section(length) > parameters.size()) {
+    return wrong();
+  }
+  const auto section = parameters.last(label_section(length));
+  const auto zeros = section.first(section.size() - sizeof(label_length)).subspan(length);
+  if (!detail::is_zero(zeros)) return wrong();
+  parameters = parameters.first(parameters.size() - section.size());
+  return label_list::parse({reinterpret_cast<const char*>(section.data()), length});
+}
+
 /// XXH3-64 of the pieces, as if they were one run of bytes.
 std::uint64_t checksum(byte_pieces pieces) noexcept {
   XXH3_state_t state;
@@ -85,7 +142,7 @@ std::uint64_t seal(std::span<const std::byte> header, std::span<const std::byte>
 
 struct file_header {
   filter_header filter;
-  std::uint32_t parameter_bytes;
+  std::span<const std::byte> parameters;  // of the kind
   std::uint64_t payload_bytes;
   std::uint64_t payload_checksum;
 };
@@ -121,7 +178,7 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
   if (raw.parameter_bytes % block_bytes != 0 || raw.parameter_bytes > rest) {
     return is_damaged("its parameters do not fit into it");
   }
-  const auto parameters = file.subspan(header_bytes, raw.parameter_bytes);
+  auto parameters = file.subspan(header_bytes, raw.parameter_bytes);
   if (raw.header_checksum != seal(file.first(header_bytes), parameters)) {
     return is_damaged("the header's checksum does not match");
   }
@@ -136,23 +193,23 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
         "{}: the file needs features (flags {:#x}) that are not known here; use a newer bloomset",
         name, raw.flags);
   }
-  if ((raw.flags & ~parts_flag) != flags_of(raw.hash)) {
+  if ((raw.flags & ~(parts_flag | labels_flag)) != flags_of(raw.hash)) {
     return is_damaged("its hash function and its flags do not agree");
-  }
-  stored_parts last{};
-  if ((raw.flags & parts_flag) != 0) {
-    if (parameters.size() < block_bytes) return is_damaged("it does not tell which parts it has");
-    last = detail::load<stored_parts>(parameters.last(block_bytes).data());
-    if (!is_some(last.parts) || last.zero != decltype(last.zero){}) {
-      return is_damaged("the parts that it tells cannot be");
-    }
   }
   const hash_seed seed =
       detail::is_keyed(raw.hash) ? hash_seed::locked(raw.seed) : hash_seed(raw.seed);
-  return file_header{{raw.kind, raw.kind_version, raw.hash, seed, raw.count, last.parts},
-                     raw.parameter_bytes,
-                     raw.payload_bytes,
-                     raw.payload_checksum};
+  filter_header header{raw.kind, raw.kind_version, raw.hash, seed, raw.count};
+  if ((raw.flags & parts_flag) != 0) {
+    auto parts = take_parts(parameters);
+    if (!parts) return is_damaged(parts.error().message);
+    header.parts = *parts;
+  }
+  if ((raw.flags & labels_flag) != 0) {
+    auto labels = take_labels(parameters);
+    if (!labels) return is_damaged(labels.error().message);
+    header.labels = std::move(*labels);
+  }
+  return file_header{std::move(header), parameters, raw.payload_bytes, raw.payload_checksum};
 }
 
 }  // namespace
@@ -161,24 +218,12 @@ bool has_signature(std::span<const std::byte> bytes) noexcept {
   return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
 }
 
-void set_parts(filter_image& image, const key_parts& parts) {
-  if (parts.of == 0) return;
-  image.header.parts = parts;
-  image.parameters.resize(image.parameters.size() + block_bytes);
-  detail::store(image.parameters.data() + image.parameters.size() - block_bytes,
-                stored_parts{parts});
-}
-
 result<stored_filter> read_stored(const mapped_storage& bytes, verification how,
                                   const std::string& name) {
   const auto file = bytes.bytes();
   auto header = decode_header(file, name, true);
   if (!header) return fail(std::move(header.error()));
-  auto parameters = file.subspan(header_bytes, header->parameter_bytes);
-  if (header->filter.parts.of != 0) {
-    parameters = parameters.first(parameters.size() - block_bytes);
-  }
-  const std::array payload = {file.subspan(header_bytes + header->parameter_bytes)};
+  const std::array payload = {file.last(header->payload_bytes)};
   const bool verify =
       how == verification::always ||
       (how == verification::automatic && payload[0].size() <= automatic_verification_limit);
@@ -188,8 +233,8 @@ result<stored_filter> read_stored(const mapped_storage& bytes, verification how,
                     ": the payload's checksum does not match; the file is damaged, restore or "
                     "rebuild it");
   }
-  return stored_filter{header->filter,
-                       {parameters.begin(), parameters.end()},
+  return stored_filter{std::move(header->filter),
+                       {header->parameters.begin(), header->parameters.end()},
                        bytes.slice(file.size() - payload[0].size(), payload[0].size())};
 }
 
@@ -228,29 +273,34 @@ result<announced_filter> read_header(std::span<const std::byte> bytes, const std
 }
 
 std::vector<std::byte> serialize_header(const filter_image& image) {
-  stored_header header{
-      .magic = magic,
-      .format_version = format_version,
-      .kind = image.header.kind,
-      .kind_version = image.header.kind_version,
-      .hash = image.header.hash,
-      .flags = flags_of(image.header.hash) | (image.header.parts.of != 0 ? parts_flag : 0),
-      .parameter_bytes = static_cast<std::uint32_t>(image.parameters.size()),
-      .seed = image.header.seed.value(),
-      .count = image.header.count,
-      .payload_bytes = 0,
-      .payload_checksum = checksum(image.payload),
-      .header_checksum = 0};
+  std::vector<std::byte> parameters = image.parameters;
+  append_labels(parameters, image.header.labels);
+  append_parts(parameters, image.header.parts);
+  stored_header header{.magic = magic,
+                       .format_version = format_version,
+                       .kind = image.header.kind,
+                       .kind_version = image.header.kind_version,
+                       .hash = image.header.hash,
+                       .flags = flags_of(image.header),
+                       .parameter_bytes = static_cast<std::uint32_t>(parameters.size()),
+                       .seed = image.header.seed.value(),
+                       .count = image.header.count,
+                       .payload_bytes = 0,
+                       .payload_checksum = checksum(image.payload),
+                       .header_checksum = 0};
   for (const auto piece : image.payload) header.payload_bytes += piece.size();
-  header.header_checksum = seal(std::as_bytes(std::span(&header, 1)), image.parameters);
-  std::vector<std::byte> bytes(header_bytes + image.parameters.size());
+  header.header_checksum = seal(std::as_bytes(std::span(&header, 1)), parameters);
+  std::vector<std::byte> bytes(header_bytes + parameters.size());
   detail::store(bytes.data(), header);
-  std::ranges::copy(image.parameters, bytes.data() + header_bytes);
+  std::ranges::copy(parameters, bytes.data() + header_bytes);
   return bytes;
 }
 
 std::size_t serialized_size(const filter_image& image) noexcept {
   std::size_t size = header_bytes + image.parameters.size();
+  const filter_header& header = image.header;
+  if (!header.labels.empty()) size += label_section(header.labels.text_bytes());
+  if (header.parts.of != 0) size += block_bytes;
   for (const auto piece : image.payload) size += piece.size();
   return size;
 }

@@ -22,6 +22,35 @@ void detail::stop_at_moved_from() noexcept {
   std::abort();
 }
 
+filter_info any_filter::info() const {
+  filter_info info = model().info();
+  info.labels = labels_;
+  return info;
+}
+
+filter_image any_filter::image() const {
+  filter_image image = model().image();
+  image.header.labels = labels_;
+  return image;
+}
+
+result<void> any_filter::unite(const any_filter& other, combining how) {
+  const bool was_empty = size() == 0;
+  auto done = (model().*how)(other.model());
+  if (!done || other.size() == 0) return done;
+  if (was_empty) {
+    labels_ = other.labels_;
+  } else {
+    labels_.keep_common(other.labels_);
+  }
+  return done;
+}
+
+result<any_filter> any_filter::with_labels(result<any_filter> made) const {
+  if (made) made->labels_ = labels_;
+  return made;
+}
+
 result<void> merge_folded(any_filter& into, const any_filter& other, double max_fpr) {
   auto merged = into.merge(other);
   if (merged || !into.can().merge || !into.can().fold || !other.can().fold) return merged;
@@ -78,7 +107,11 @@ result<any_filter> open_any(const stored_filter& stored, access how, const std::
         name, static_cast<unsigned>(stored.header.kind));
   }
   auto opened = kind->open(stored, how);
-  if (!opened) opened.error().message = detail::format_text("{}: {}", name, opened.error().message);
+  if (!opened) {
+    opened.error().message = detail::format_text("{}: {}", name, opened.error().message);
+    return opened;
+  }
+  opened->labels() = stored.header.labels;
   return opened;
 }
 

@@ -123,6 +123,9 @@ struct reader_kind {
   result<std::unique_ptr<reader>> (*make)(std::string_view argument, purpose why);
   /// Records must not be shown, copied or kept, and no filter may be built from them.
   bool secret = false;
+  /// Keys are the bytes of digests or of other binary values, and not text. Readers of this form
+  /// may give the same keys of different records.
+  bool raw_digest = false;
   /// Queries skip wrong records and count them, because other people wrote the records.
   bool skips_asked = false;
   /// Whether a file's name belongs to the reader's format. Null if the format has no folders.

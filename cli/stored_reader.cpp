@@ -1,0 +1,130 @@
+#include "stored_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <bloomset/keys/reader.hpp>
+#include <optional>
+
+#include "declare.hpp"
+#include "filling.hpp"
+#include "key_input.hpp"
+
+namespace bloomset::cli {
+namespace {
+
+std::string_view reader_of(const labelled_filter& filter) {
+  const auto stored = filter.labels == nullptr ? std::nullopt : filter.labels->find(reader_label);
+  return stored.value_or(plain_reader);
+}
+
+/// Whether keys of both readers can be the same. Bytes of digests can be, whatever the digests were
+/// made of; the label with their size tells those apart that cannot.
+bool may_agree(std::string_view one, std::string_view other) {
+  if (one == other) return true;
+  const auto first = keys::find(one);
+  const auto second = keys::find(other);
+  return first && second && (*first)->raw_digest && (*second)->raw_digest;
+}
+
+/// Fails if a name of a reader that a file has is not one that can be used here.
+result<void> check_stored(const labelled_filter& filter, std::string_view reader) {
+  const auto row = keys::find(reader);
+  const auto made =
+      row && !(*row)->secret ? keys::make_reader(reader) : fail(errc::unsupported, "");
+  if (made) return {};
+  return fail(errc::unsupported,
+              fmt::format("{}: its keys were made by the reader '{}', which is not known here; use "
+                          "a newer bloomset, or give --keys",
+                          filter.name, reader));
+}
+
+result<void> choose_stored(input_options& options, std::span<const labelled_filter> filters) {
+  const labelled_filter& first = filters.front();
+  const std::string_view reader = reader_of(first);
+  for (const labelled_filter& filter : filters) {
+    if (reader_of(filter) == reader) continue;
+    return fail(errc::invalid_argument,
+                fmt::format("the keys of {} were made by the reader {}, those of {} by the reader "
+                            "{}; give --keys, or query one after the other",
+                            first.name, reader, filter.name, reader_of(filter)));
+  }
+  if (auto ok = check_stored(first, reader); !ok) return ok;
+  options.keys.reader = reader;
+  options.keys.stored = reader != plain_reader;
+  return {};
+}
+
+std::string key_bytes(const key_input& input) {
+  return fmt::format("{}", input.key_bytes().shortest);
+}
+
+}  // namespace
+
+labelled_filter labelled(std::string_view name, const opened_filter& filter) {
+  const auto* const ours = std::get_if<any_filter>(&filter);
+  return {name, ours == nullptr ? nullptr : &ours->labels()};
+}
+
+result<void> choose_reader(input_options& options, std::span<const labelled_filter> filters,
+                           std::string_view verb, bool strict) {
+  if (options.keys.reader.empty()) {
+    if (options.min_count.empty()) return choose_stored(options, filters);
+    options.keys.reader = plain_reader;
+  }
+  for (const labelled_filter& filter : filters) {
+    if (filter.labels == nullptr || !filter.labels->find(reader_label)) continue;
+    const std::string_view stored = reader_of(filter);
+    if (may_agree(options.keys.reader, stored)) continue;
+    // The reader's argument may be a secret that was put there by mistake, so it is not shown.
+    const std::string text = fmt::format(
+        "the keys of {} were made by --keys {}, so another reader may find none of them",
+        filter.name, stored);
+    if (strict) return fail(errc::invalid_argument, text + " (--strict)");
+    say(verb, "warning: " + text);
+  }
+  return {};
+}
+
+void warn_of_readers(const labelled_filter& one, const labelled_filter& other,
+                     std::string_view verb) {
+  const auto has_reader = [](const labelled_filter& filter) {
+    return filter.labels != nullptr && filter.labels->find(reader_label);
+  };
+  if (!has_reader(one) || !has_reader(other) || may_agree(reader_of(one), reader_of(other))) return;
+  say(verb, fmt::format("warning: the keys of {} were made by --keys {}, those of {} by --keys {}",
+                        one.name, reader_of(one), other.name, reader_of(other)));
+}
+
+result<void> label_keys(label_list& labels, const key_input& input) {
+  if (input.choice().plain()) return {};
+  if (auto ok = labels.set(reader_label, input.choice().reader); !ok) return ok;
+  if (input.reader().raw_digest && input.key_bytes().are_equal()) {
+    return labels.set(key_bytes_label, key_bytes(input));
+  }
+  return {};
+}
+
+void label_more_keys(label_list& labels, const key_input& input) {
+  const auto stored = labels.find(key_bytes_label);
+  if (!stored || input.keys() == 0) return;
+  if (!input.key_bytes().are_equal() || *stored != key_bytes(input)) labels.remove(key_bytes_label);
+}
+
+result<label_list> read_labels(const std::vector<std::string>& pairs) {
+  label_list labels;
+  const auto read = read_pairs(pairs, "--label", "source=example.org");
+  if (!read) return fail(read.error());
+  for (const auto& [name, value] : *read) {
+    if (name == reader_label || name == key_bytes_label) {
+      return fail(errc::invalid_argument,
+                  fmt::format("--label: {} is set by --keys; choose another name", name));
+    }
+    if (labels.find(name)) {
+      return fail(errc::invalid_argument, fmt::format("--label: {} is given twice", name));
+    }
+    if (auto ok = named("--label", labels.set(name, value)); !ok) return fail(ok.error());
+  }
+  return labels;
+}
+
+}  // namespace bloomset::cli
