@@ -55,6 +55,19 @@ result<std::string> reader_text(const input_options& options) {
   return fmt::format("{}:min={}", text, *min);
 }
 
+result<const keys::reader_kind*> find_reader(const input_options& options) {
+  const std::string& text = options.keys.reader;
+  const auto kind = named("--keys", keys::find(text.empty() ? plain_reader : text));
+  if (kind && (*kind)->secret && options.keys.why == keys::purpose::insert) {
+    return fail(
+        errc::invalid_argument,
+        fmt::format("--keys {}: secret lines can only be checked; build the filter from the list "
+                    "that they are checked against",
+                    (*kind)->name));
+  }
+  return kind;
+}
+
 result<void> check_unshown(std::span<const std::string> names, std::string_view what) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto size = examine_file(

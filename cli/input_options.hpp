@@ -43,6 +43,10 @@ struct input_names {
 };
 result<input_names> expand_names(const input_options& options, const keys::reader_kind& kind);
 
+/// The reader of --keys. Fails if there is none of that name, or if it reads secrets and the keys
+/// are inserted.
+result<const keys::reader_kind*> find_reader(const input_options& options);
+
 /// The text of --keys, or the plain reader, with --min-count added.
 result<std::string> reader_text(const input_options& options);
 

@@ -1,13 +1,13 @@
 #include "key_input.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <bloomset/plan/units.hpp>
 #include <utility>
 
 #include "declare.hpp"
 #include "prompt.hpp"
+#include "system.hpp"
 
 namespace bloomset::cli {
 key_input::key_input(const input_options& options, std::vector<std::string> names,
@@ -21,15 +21,8 @@ key_input::key_input(const input_options& options, std::vector<std::string> name
 result<std::unique_ptr<key_input>> key_input::open(const input_options& options) {
   auto text = reader_text(options);
   if (!text) return fail(std::move(text.error()));
-  const auto kind = named("--keys", keys::find(*text));
+  const auto kind = find_reader(options);
   if (!kind) return fail(kind.error());
-  if ((*kind)->secret && options.keys.why == keys::purpose::insert) {
-    return fail(
-        errc::invalid_argument,
-        fmt::format("--keys {}: secret lines can only be checked; build the filter from the list "
-                    "that they are checked against",
-                    (*kind)->name));
-  }
   if ((*kind)->secret) {
     if (auto ok = check_unshown(options.names, "INPUT"); !ok) return fail(std::move(ok.error()));
   }
@@ -46,11 +39,7 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
   made->incomplete_ = std::move(names->incomplete);
   made->choice_.skip_bad |= (*kind)->skips_asked && options.keys.why == keys::purpose::ask;
   made->kind_ = *kind;
-  if (made->secret()) {
-    // A core dump would be a permanent copy.
-    const rlimit none{0, 0};
-    (void)::setrlimit(RLIMIT_CORE, &none);
-  }
+  if (made->secret()) forbid_core_dumps();
   if (!made->choice_.unread()) {
     auto records = record_keys::make(made->choice_);
     if (!records) return fail(std::move(records.error()));

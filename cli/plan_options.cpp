@@ -76,19 +76,22 @@ void plan_options::declare(CLI::App& app) {
 }
 
 result<void> plan_options::choose_hash(plan_request& request) const {
-  const bool wants_key = hash.starts_with("siphash");
   if (hash.ends_with("-2x64")) request.hash_bits = 128;
-  if (!wants_key && key.file.empty()) {
-    request.seed = seed.value_or(default_seed);
-    return {};
-  }
-  if (!wants_key && !hash.empty()) {
+  const bool without_key = hash.starts_with("xxh3");
+  if (without_key && !key.file.empty()) {
     return fail(errc::invalid_argument,
                 "--hash: xxh3 takes no secret key; leave --key-file out, or give --hash siphash");
   }
+  if (without_key || (hash.empty() && !key.is_given())) {
+    request.seed = seed.value_or(default_seed);
+    return {};
+  }
   if (seed) {
     return fail(errc::invalid_argument,
-                "--seed: a filter has a seed or a secret key; leave --seed out");
+                fmt::format("--seed: a filter has a seed or a secret key, and {} asks for a key; "
+                            "leave --seed out{}",
+                            hash.empty() ? key.source() : "--hash",
+                            hash.empty() && key.file.empty() ? ", or give --hash xxh3" : ""));
   }
   const auto secret = key.read();
   if (!secret) return fail(secret.error());

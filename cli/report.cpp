@@ -200,6 +200,7 @@ figures info_figures(const filter_info& info) {
   rows.emplace_back("can", text_of(abilities_of_kind(info), ", "));
   append(rows, plan.extras);
   append(rows, info.extras);
+  for (const auto& [name, value] : info.labels.all()) rows.emplace_back("label " + name, value);
   return rows;
 }
 
@@ -216,6 +217,9 @@ nlohmann::ordered_json info_json(const std::string& file, const filter_info& inf
   object["hash"] = name_of(info.hash);
   object["seed"] = info.seed;
   object["can"] = teach::ability_names(abilities_of_kind(info));
+  auto labels = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : info.labels.all()) labels[name] = value;
+  object["labels"] = std::move(labels);
   auto extras = json_of(info.plan.extras);
   extras.update(json_of(info.extras));
   object["extras"] = std::move(extras);

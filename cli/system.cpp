@@ -1,6 +1,7 @@
 #include "system.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +31,11 @@ bool fill_with_zeros(int file, std::uint64_t size) noexcept {
 }
 
 }  // namespace
+
+void forbid_core_dumps() noexcept {
+  const rlimit none{0, 0};
+  (void)::setrlimit(RLIMIT_CORE, &none);
+}
 
 #if defined(BLOOMSET_LINUX)
 

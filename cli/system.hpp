@@ -29,6 +29,9 @@ int open_nameless(const char* folder) noexcept;
 /// Overwrites memory, also where the compiler sees that nothing reads it afterwards.
 void wipe(void* memory, std::size_t size) noexcept;
 
+/// A core dump of a process that has secrets would be a permanent copy of them.
+void forbid_core_dumps() noexcept;
+
 /// Tells the system that a file is read from its beginning to its end. Pipes refuse it.
 void expect_sequential_reads(int file) noexcept;
 

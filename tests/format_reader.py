@@ -8,6 +8,7 @@ sufficient.
 import ctypes
 import hashlib
 import math
+import re
 import struct
 
 from xxh3 import MASK, xxh3_64
@@ -492,6 +493,28 @@ def parts_in(block):
     return n, [i + 1 for i in range(n) if has >> i & 1]
 
 
+def labels_in(parameters):
+    """The parameters of the kind, and the labels that follow them."""
+    check(len(parameters) >= 64, "no labels")
+    (length,) = struct.unpack_from("<I", parameters, len(parameters) - 4)
+    size = (length + 4 + 63) // 64 * 64
+    check(4 <= length <= 4092 and size <= len(parameters), "labels of a wrong length")
+    section = parameters[-size:]
+    check(not any(section[length:-4]), "bytes behind the labels")
+    try:
+        text = section[:length].decode()
+    except UnicodeDecodeError:
+        check(False, "labels that are no text")
+    check(text.endswith("\n"), "labels without an end")
+    pairs = [line.partition("=") for line in text[:-1].split("\n")]
+    names = [name for name, _, _ in pairs]
+    check(names == sorted(set(names)), "labels in disorder")
+    for name, _, value in pairs:
+        check(re.fullmatch(r"[a-z][a-z0-9._-]{0,63}", name), "a wrong name of a label")
+        check(value and not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in value), "a wrong value of a label")
+    return parameters[:-size], {name: value for name, _, value in pairs}
+
+
 def read(data, secret=None, of_parts=False):
     """The filter in the bytes of a file; Refused says why there is none. `secret` is its key. With
     `of_parts`, the filter and the parts that it has, of a file of a part."""
@@ -504,7 +527,7 @@ def read(data, secret=None, of_parts=False):
     check(size % 64 == 0 and size <= len(data) - 64, "wrong parameter size")
     check(of_header == xxh3_64(data[:56] + data[64 : 64 + size]), "damaged header")
     check(length == len(data) - 64 - size, "wrong length")
-    check(flags & ~4 == {3: 1, 4: 2, 5: 3}.get(hash, 0), "unknown feature")
+    check(flags & ~12 == {3: 1, 4: 2, 5: 3}.get(hash, 0), "unknown feature")
     check(bool(flags & 4) == of_parts, "keys are missing")
     if hash in (3, 5):
         check(secret is not None and siphash_1_3(b"bloomset hash key", secret) == seed, "another key")
@@ -514,6 +537,9 @@ def read(data, secret=None, of_parts=False):
     if of_parts:
         check(size >= 64, "no parts")
         parameters, parts = parameters[:-64], parts_in(parameters[-64:])
+    labels = {}
+    if flags & 8:
+        parameters, labels = labels_in(parameters)
     check(of_payload == xxh3_64(payload), "damaged payload")
     check(kind in KINDS, "unknown kind")
     if hash in (4, 5):
@@ -522,4 +548,5 @@ def read(data, secret=None, of_parts=False):
         made = Halves(KINDS[kind], kind_version, seeds, count, parameters, payload)
     else:
         made = KINDS[kind](kind_version, 1 if hash == 3 else hash, seed, count, parameters, payload)
+    made.labels = labels
     return (made, parts) if of_parts else made

@@ -25,6 +25,7 @@ struct recipe {
   std::uint64_t capacity = 60;
   std::uint64_t more = 0;  ///< keys beyond golden_keys(): "more-0" and so on
   unsigned hash_bits = 64;
+  std::vector<label_list::label> labels = {};
 };
 
 /// The secret key of the keyed files: the bytes 0 to 15.
@@ -41,6 +42,14 @@ inline std::span<const recipe> recipes() {
       recipe{"blocked_bloom-free", "blocked_bloom", 8, {{"layout", "free"}}},
       recipe{"blocked_bloom-parquet", "blocked_bloom", 9, {{"layout", "parquet"}}},
       recipe{"blocked_bloom-keyed", "blocked_bloom", golden_key, {}},
+      recipe{"blocked_bloom-labels",
+             "blocked_bloom",
+             0,
+             {},
+             60,
+             0,
+             64,
+             {{"keys", "email:lower"}, {"source", "Zoë's list"}}},
       recipe{"bloom-double", "bloom", 0, {}},
       recipe{"bloom-seeded", "bloom", 0x0123456789abcdef, {}},
       recipe{"bloom-salted", "bloom", 7, {{"probe", "salted"}}},
@@ -118,6 +127,7 @@ inline any_filter cook(const recipe& how) {
   request.hash_bits = how.hash_bits;
   const kind_info& kind = *value_of(find_kind(how.kind));
   any_filter filter = filter_of(kind, request, golden_keys(how));
+  for (const auto& [name, value] : how.labels) value_of(filter.labels().set(name, value));
   if (filter.can().erase) {
     // One key three times, and one that was taken out again.
     value_of(filter.insert(std::array<std::string_view, 3>{"member-0", "member-0", "erased"}));

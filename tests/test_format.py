@@ -240,6 +240,13 @@ def test_every_rule_has_a_golden_file():
     }
 
 
+def test_the_labels_of_a_golden_file_are_read():
+    labelled = read((HERE / "golden" / "blocked_bloom-labels.bloom").read_bytes())
+    assert labelled.labels == {"keys": "email:lower", "source": "Zoë's list"}
+    plain = read((HERE / "golden" / "blocked_bloom-split.bloom").read_bytes())
+    assert plain.labels == {} and (labelled.payload, labelled.count) == (plain.payload, plain.count)
+
+
 @pytest.mark.parametrize("path", [BLOOM[0], FUSE[0], EXPANDABLE[0], HALVES[0]], ids=lambda path: path.stem)
 def test_damage_is_refused(path):
     data = path.read_bytes()

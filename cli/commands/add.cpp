@@ -29,6 +29,7 @@ struct add_options {
 };
 
 result<status> add(add_options& options) {
+  if (const auto reader = find_reader(options.input); !reader) return fail(reader.error());
   const auto lock = file_lock::acquire(options.target);
   if (!lock) return fail(lock.error());
   const auto key = options.key.read();

@@ -221,8 +221,7 @@ bool is_on_disk(const check_options& options, const query& asked, const memory_l
 }
 
 result<status> check(check_options& options) {
-  const std::string& given = options.input.keys.reader;
-  const auto reader = named("--keys", keys::find(given.empty() ? plain_reader : given));
+  const auto reader = find_reader(options.input);
   if (!reader) return fail(reader.error());
   std::vector<std::string> filters = {options.filter};
   filters.insert(filters.end(), options.more_filters.begin(), options.more_filters.end());

@@ -28,6 +28,7 @@ struct count_options {
 };
 
 result<status> count(count_options& options) {
+  if (const auto reader = find_reader(options.input); !reader) return fail(reader.error());
   const auto key = options.key.read();
   if (!key) return fail(key.error());
   const auto filter = open(options.filter, verification::automatic, *key);

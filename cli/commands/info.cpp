@@ -74,6 +74,7 @@ action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   option(app, "FILE", given->files, "filters").required();
   given->format.declare(app);
+  given->format.key.uses_variable = false;  // only --key-file checks that the filter has the key
   flag(app, "--json", given->json, "print one JSON object per line");
   return [given] { return run(*given); };
 }

@@ -9,7 +9,7 @@
 
 #include "commands/all.hpp"
 #include "declare.hpp"
-#include "secret_key.hpp"
+#include "wiped.hpp"
 
 namespace bloomset::cli {
 namespace {
@@ -20,11 +20,20 @@ struct key_options {
   std::string file;
 };
 
+/// The digits, which are wiped, and a line end.
+wiped_bytes with_line_end(std::string& digits) {
+  wiped_bytes line(digits.begin(), digits.end());
+  line.push_back('\n');
+  wipe(digits.data(), digits.size());
+  return line;
+}
+
 /// Writes a new key to a new file that only its owner may read.
 result<status> make(const std::string& name) {
   const auto key = new_hash_key();
   if (!key) return fail(key.error());
-  const std::string line = key->digits() + "\n";
+  std::string digits = key->digits();
+  const wiped_bytes line = with_line_end(digits);
   const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   bool written =
       file >= 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());

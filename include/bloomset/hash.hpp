@@ -45,10 +45,16 @@ enum class hash_id : std::uint16_t {
 std::string_view name_of(hash_id hash) noexcept;
 
 /// A secret key of 128 bits for siphash(). Whoever does not know it can neither predict nor choose
-/// hashes. Draw it from a random source of the operating system (new_hash_key()).
+/// hashes. Draw it from a random source of the operating system (new_hash_key()). Each object
+/// overwrites its bytes when it ends.
 struct hash_key {
   static constexpr std::size_t size = 16;       ///< bytes
   std::array<std::uint64_t, size / 8> words{};  ///< of the key's bytes, little-endian
+
+  constexpr ~hash_key() {
+    if (std::is_constant_evaluated()) return;
+    for (std::uint64_t& word : words) *const_cast<volatile std::uint64_t*>(&word) = 0;
+  }
 
   /// The key of these bytes.
   static hash_key of(std::span<const std::byte, size> bytes) noexcept {

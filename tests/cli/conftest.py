@@ -134,3 +134,24 @@ def lines():
         return b"".join(b"%s%d@example.com\n" % (stem.encode(), i) for i in range(start, start + n))
 
     return make
+
+
+@pytest.fixture
+def left_at_exit(bloomset, tmp_path, monkeypatch):
+    """Calls ask() with a library in the program that counts, when it ends, how often the bytes stand
+    in its memory; returns that number."""
+    if b"__asan_init" in pathlib.Path(bloomset).read_bytes():
+        pytest.skip("the address sanitizer must be loaded first")
+    library = tmp_path / "memory_at_exit.so"
+    source = pathlib.Path(__file__).with_name("memory_at_exit.c")
+    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-shared", "-fPIC", "-o", library, source],
+                   check=True)
+
+    def count(secret, ask):
+        with monkeypatch.context() as patch:
+            patch.setenv("LD_PRELOAD", str(library))
+            patch.setenv("LOOK_FOR", secret.hex())
+            patch.setenv("FOUND", str(tmp_path / "found"))
+            ask()
+        return int((tmp_path / "found").read_text().split()[0])
+    return count

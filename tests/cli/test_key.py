@@ -28,6 +28,57 @@ def test_members_are_found_with_the_key_from_the_file_or_the_variable(run, keyed
     assert with_variable.out == b"1000\n"
 
 
+def test_the_variable_replaces_the_file_in_every_verb(run, info, keyed, lines, tmp_path):
+    """A filter that is built with the variable is the one that is built with the file."""
+    key = {"BLOOMSET_KEY": keyed}
+    run("build", "-o", "same.bloom", "--capacity", 1000, input=lines(1000), env=key).ok()
+    assert (tmp_path / "same.bloom").read_bytes() == (tmp_path / "members.bloom").read_bytes()
+    run("build", "-o", "wide.bloom", "--hash", "siphash-2x64", input=lines(10), env=key).ok()
+    assert info("wide.bloom")["hash"] == "siphash-2x64"
+    run("add", "same.bloom", input=b"more\n", env=key).ok()
+    run("merge", "-o", "both.bloom", "same.bloom", "members.bloom", env=key).ok()
+    run("fold", "-o", "small.bloom", "--fpr", "50%", "both.bloom", env=key).ok()
+    assert run("check", "-c", "small.bloom", input=lines(1000) + b"more\n", env=key).ok().out == b"1001\n"
+    # --hash says that there is no key.
+    run("build", "-o", "open.bloom", "--hash", "xxh3", "--seed", 3, input=lines(10), env=key).ok()
+    assert info("open.bloom")["seed"] == 3
+    run("build", "-o", "f", "--seed", 3, input=lines(10), env=key).refused("--seed", "the variable BLOOMSET_KEY")
+
+
+@pytest.mark.parametrize("args", [("build", "-o", "f"), ("plan", "--capacity", 10), ("dedup",), ("check", "members.bloom"),
+                                  ("add", "members.bloom"), ("merge", "-o", "f", "members.bloom", "members.bloom"),
+                                  ("fold", "-o", "f", "--fpr", "50%", "members.bloom")], ids=str)
+@pytest.mark.parametrize("value", ["", "nonsense"])
+def test_a_variable_without_a_key_in_it_is_an_error_in_every_verb(run, keyed, tmp_path, args, value):
+    refused = run(*args, input=b"x\n", env={"BLOOMSET_KEY": value}).refused("the variable BLOOMSET_KEY holds no key")
+    assert "nonsense" not in refused and not (tmp_path / "f").exists()
+
+
+@pytest.mark.parametrize("value", ["nonsense", "0" * 32])
+def test_a_verb_that_needs_no_key_does_not_read_the_variable(run, keyed, value):
+    for verb in ("info", "verify"):
+        assert run(verb, "members.bloom", env={"BLOOMSET_KEY": value}).ok().out == run(verb, "members.bloom").ok().out
+
+
+@pytest.mark.parametrize("mode, may", [(0o600, None), (0o400, None), (0o640, "read"), (0o604, "read"), (0o620, "change"),
+                                       (0o666, "change")])
+def test_a_key_file_that_others_may_use_is_said(run, secret, keyed, lines, mode, may):
+    secret.chmod(mode)
+    done = run("check", "-c", "--key-file", "members.key", "members.bloom", input=lines(1)).ok()
+    if may is None:
+        assert done.err == b""
+    else:
+        assert f"members.key: other users may {may} this secret key".encode() in done.err and done.err.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("verb", [["check", "members.bloom"], ["add", "members.bloom"], ["info", "members.bloom"],
+                                  ["build", "-o", "other.bloom", "--force"], ["merge", "-o", "m", "--force", "members.bloom", "members.bloom"]],
+                         ids=lambda verb: verb[0])
+def test_no_secret_key_is_left_in_memory(run, keyed, lines, left_at_exit, verb):
+    for secret in (bytes.fromhex(keyed), keyed.encode()):
+        assert left_at_exit(secret, lambda: run(*verb, "--key-file", "members.key", input=lines(3)).ok()) == 0
+
+
 @pytest.mark.parametrize("verb", [("check",), ("count",), ("add",)])
 def test_without_the_key_or_with_another_nothing_is_answered(run, keyed, verb):
     run("key", "new", "other.key").ok()
