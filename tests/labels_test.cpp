@@ -86,7 +86,7 @@ TEST(labels, go_with_the_filter_of_every_kind) {
         EXPECT_EQ(value_of(again.copy()).labels(), labels);
         EXPECT_EQ(again.info().labels, labels);
         EXPECT_EQ(serialize(again.image()), bytes);
-        for (const std::string& key : words("member", 100)) EXPECT_TRUE(again.may_contain(key));
+        for (const std::string& word : words("member", 100)) EXPECT_TRUE(again.may_contain(word));
         again.labels() = {};
         EXPECT_EQ(serialize(again.image()), plain);
       }
