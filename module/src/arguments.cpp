@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bloomset/plan/units.hpp>
 #include <charconv>
 #include <cmath>
 #include <limits>
 
+#include "option_words.hpp"
 #include "settings.hpp"
 
 namespace bloomset::server {
@@ -15,6 +17,27 @@ constexpr wire_error two_engines = "ERR a filter has one engine";
 constexpr wire_error no_engine = "ERR ENGINE is NATIVE or COMPATIBLE";
 constexpr wire_error only_native = "ERR compatible filters have no such option, only native ones";
 constexpr wire_error unknown_word = "Unknown argument received";
+
+constexpr std::array bf_reserve_words = {
+    option_word{"EXPANSION", true},   option_word{"NONSCALING", false},
+    option_word{"DELETABLE", false},  option_word{"WINDOW", true},
+    option_word{"GENERATIONS", true}, option_word{"HASH", true},
+    option_word{"ENGINE", true},      option_word{"NATIVE", false}};
+constexpr std::array cf_reserve_words = {
+    option_word{"BUCKETSIZE", true}, option_word{"MAXITERATIONS", true},
+    option_word{"EXPANSION", true},  option_word{"ERROR", true},
+    option_word{"HASH", true},       option_word{"ENGINE", true},
+    option_word{"NATIVE", false}};
+constexpr std::array bf_insert_words = {
+    option_word{"CAPACITY", true},    option_word{"ERROR", true},
+    option_word{"EXPANSION", true},   option_word{"NOCREATE", false},
+    option_word{"NONSCALING", false}, option_word{"DELETABLE", false},
+    option_word{"WINDOW", true},      option_word{"GENERATIONS", true},
+    option_word{"HASH", true},        option_word{"ENGINE", true},
+    option_word{"AT", true},          option_word{"ITEMS", true}};
+constexpr std::array cf_insert_words = {option_word{"CAPACITY", true},
+                                        option_word{"NOCREATE", false}, option_word{"ENGINE", true},
+                                        option_word{"ITEMS", true}};
 
 // RedisBloom ignores words that it does not know. Commands for compatible filters therefore name
 // the engine by one word, without ENGINE.
@@ -31,12 +54,18 @@ Integer parse_integer(const string* text, long long min, long long max, wire_err
 }
 
 double parse_rate(const string* text, wire_error no_number) {
-  double rate = 0;
-  if (api.string_to_real(text, &rate) != ok || std::isnan(rate)) throw refusal(no_number);
-  if (!(rate > 0 && rate < 1)) {
+  const auto rate = read_rate(text);
+  if (!rate) throw refusal(no_number);
+  if (!(*rate > 0 && *rate < 1)) {
     throw refusal("ERR error rate must be in the range (0.000000, 1.000000)");
   }
-  return std::min(rate, max_error_rate);
+  return std::min(*rate, max_error_rate);
+}
+
+/// RedisBloom's commands accept no `1%`.
+void require_plain_number(const string* rate, wire_error no_number) {
+  double unused = 0;
+  if (api.string_to_real(rate, &unused) != ok) throw refusal(no_number);
 }
 
 std::uint64_t parse_capacity(const string* text, wire_error no_number) {
@@ -93,14 +122,12 @@ filter_engine parse_engine(const command_call& call, std::size_t first, bool has
   return native || has_native_options ? filter_engine::native : current_settings().engine;
 }
 
-/// Reads the hash function in argument `i`, after the word HASH. A secret key is hidden from
-/// MONITOR and SLOWLOG.
+/// Reads the hash function in argument `i`, after the word HASH.
 void parse_hash(const command_call& call, std::size_t i, filter_spec& spec) {
   const std::string_view value = i < call.argv.size() ? call.word(i) : std::string_view();
   spec.draws_key = equal_words(value, "SIPHASH");
   spec.seed = {};
   if (spec.draws_key || equal_words(value, "XXH3")) return;
-  if (i < call.argv.size()) call.redact(i);
   const auto key = hash_key::parse(value);
   if (!key) throw refusal("ERR HASH is SIPHASH, XXH3 or a key of 32 hexadecimal digits");
   spec.seed = *key;
@@ -131,23 +158,15 @@ bool parse_engine_word(const command_call& call, std::size_t& i, insert_argument
   return true;
 }
 
-/// The full form of a word of INSERT; empty if it is unknown. RedisBloom's words are recognised by
-/// their first letters.
-std::string_view full_insert_word(std::string_view word) noexcept {
-  const auto is_letter = [&](std::size_t i, std::string_view letter) {
-    return i < word.size() && equal_words(word.substr(i, 1), letter);
-  };
-  if (is_letter(0, "i")) return "ITEMS";
-  if (is_letter(0, "c")) return "CAPACITY";
-  if (is_letter(0, "e")) return is_letter(1, "r") ? "ERROR" : "EXPANSION";
-  if (is_letter(0, "n")) return is_letter(2, "c") ? "NOCREATE" : "NONSCALING";
-  for (const std::string_view known : {"DELETABLE", "WINDOW", "GENERATIONS", "AT", "HASH"}) {
-    if (equal_words(word, known)) return known;
-  }
-  return "";
-}
-
 }  // namespace
+
+std::optional<double> read_rate(const string* text) noexcept {
+  double rate = 0;
+  if (api.string_to_real(text, &rate) == ok)
+    return std::isnan(rate) ? std::nullopt : std::optional(rate);
+  const auto parsed = bloomset::parse_rate(bytes_of(text));
+  return parsed ? std::optional(*parsed) : std::nullopt;
+}
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text) noexcept {
   constexpr std::uint64_t k = 1024;
@@ -224,6 +243,11 @@ bf_reserve_arguments parse_bf_reserve(const command_call& call) {
   const bool names_hash = find_hash(call, next, spec);
   spec.engine = parse_engine(call, next,
                              spec.deletable || spec.window != 0 || budget.bytes != 0 || names_hash);
+  if (spec.engine == filter_engine::native) {
+    require_known_words(call, next, bf_reserve_words);
+  } else {
+    require_plain_number(call.argv[2], "ERR bad error rate");
+  }
   complete_window(spec, nonscaling || (expansion != nullptr && !expands));
   return {spec, budget};
 }
@@ -254,6 +278,7 @@ filter_spec parse_cf_reserve(const command_call& call) {
   spec.capacity = static_cast<std::uint64_t>(capacity);
   const bool names_hash = find_hash(call, 3, spec);
   spec.engine = parse_engine(call, 3, rate != nullptr || names_hash);
+  if (spec.engine == filter_engine::native) require_known_words(call, 3, cf_reserve_words);
   return spec;
 }
 
@@ -263,12 +288,16 @@ insert_arguments parse_bf_insert(const command_call& call) {
   bool expansion_given = false;
   bool nonscaling = false;
   bool names_hash = false;
-  // The first wrong value. RedisBloom's words for it are kept too, since the engine may follow.
+  const string* rate = nullptr;
+  // What is wrong first, for each engine, since the engine may follow.
   std::optional<refusal> wrong;
   std::optional<refusal> wrong_compatible;
   for (std::size_t i = 2; i < call.argv.size() && out.first_item == 0; ++i) {
     if (parse_engine_word(call, i, out)) continue;
     const std::string_view word = full_insert_word(call.word(i));
+    if (!wrong && !is_spelled_right(call.word(i), word) && call.is_limited()) {
+      wrong = unknown_argument(call, i, bf_insert_words);
+    }
     out.create = out.create && word != "NOCREATE";
     nonscaling = nonscaling || word == "NONSCALING";
     spec.deletable = spec.deletable || word == "DELETABLE";
@@ -284,6 +313,7 @@ insert_arguments parse_bf_insert(const command_call& call) {
         spec.capacity = parse_capacity(value, compatible_text = "Bad capacity");
       } else if (word == "ERROR") {
         spec.error_rate = parse_rate(value, compatible_text = "Bad error rate");
+        rate = value;
       } else if (word == "EXPANSION") {
         spec.expansion = parse_expansion(value, compatible_text = "Bad expansion");
         expansion_given = true;
@@ -300,18 +330,18 @@ insert_arguments parse_bf_insert(const command_call& call) {
         throw refusal(unknown_word);
       }
     } catch (const refusal& error) {
-      if (!wrong) {
-        wrong = error;
+      if (!wrong) wrong = error;
+      if (!wrong_compatible) {
         wrong_compatible = compatible_text != nullptr ? refusal(compatible_text) : error;
       }
       if (word.empty()) break;
     }
   }
   const bool has_native_options = spec.deletable || spec.window != 0 || names_hash;
-  if (wrong) {
-    const bool is_compatible = spec.engine == filter_engine::compatible && !has_native_options;
-    throw is_compatible ? *wrong_compatible : *wrong;
-  }
+  const bool is_compatible = spec.engine == filter_engine::compatible && !has_native_options;
+  if (is_compatible && wrong_compatible) throw *wrong_compatible;
+  if (!is_compatible && wrong) throw *wrong;
+  if (is_compatible && rate != nullptr) require_plain_number(rate, "Bad error rate");
   if (has_native_options) {
     if (out.names_engine && spec.engine == filter_engine::compatible) throw refusal(only_native);
     spec.engine = filter_engine::native;
@@ -326,14 +356,25 @@ insert_arguments parse_bf_insert(const command_call& call) {
 
 insert_arguments parse_cf_insert(const command_call& call) {
   insert_arguments out{.spec = default_cf_spec()};
+  std::optional<refusal> misspelled;  // an error of native filters only
   for (std::size_t i = 2; i < call.argv.size() && out.first_item == 0; ++i) {
     if (parse_engine_word(call, i, out)) continue;
-    const std::string_view word = full_insert_word(call.word(i));
-    if (word == "NOCREATE" || word == "NONSCALING") {
+    std::string_view word = full_insert_word(call.word(i));
+    // RedisBloom compares one letter here.
+    if (word == "NONSCALING") word = "NOCREATE";
+    const bool is_known = word == "NOCREATE" || word == "CAPACITY" || word == "ITEMS";
+    const bool is_right = is_known && is_spelled_right(call.word(i), word);
+    if (!misspelled && !is_right && call.is_limited()) {
+      misspelled = unknown_argument(call, i, cf_insert_words);
+    }
+    if (word == "NOCREATE") {
       out.create = false;
       continue;
     }
-    if (word != "ITEMS" && word != "CAPACITY") throw refusal(unknown_word);
+    if (!is_known) {
+      if (misspelled && out.spec.engine == filter_engine::native) break;
+      throw refusal(unknown_word);
+    }
     if (++i == call.argv.size()) break;
     if (word == "ITEMS") {
       out.first_item = i;
@@ -343,6 +384,7 @@ insert_arguments parse_cf_insert(const command_call& call) {
           "Capacity must be in the range [cf-bucket-size * 2, 1073741824]");
     }
   }
+  if (misspelled && out.spec.engine == filter_engine::native) throw *misspelled;
   return out;
 }
 

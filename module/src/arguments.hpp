@@ -11,6 +11,9 @@ namespace bloomset::server {
 /// A number of bytes, at least 1, with the units of the server's own settings (64mb).
 std::optional<std::uint64_t> parse_bytes(std::string_view text) noexcept;
 
+/// A number, or a rate such as `1%` or `1/1000`. Not checked for its range.
+std::optional<double> read_rate(const string* text) noexcept;
+
 struct bf_reserve_arguments {
   filter_spec spec;
   memory_budget budget;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "handlers.hpp"
+#include "option_words.hpp"
 
 namespace bloomset::server {
 namespace {
@@ -10,14 +11,19 @@ namespace {
 using enum argument_type;
 using enum filter_family;
 
+using key_hider = void(const command_call& call);
+void hide_nothing(const command_call&) {}
+
 /// The function that the server calls for a handler. No exception leaves it.
-template <filter_family Family, handler* Handler, int Arity, int MaxArity>
+template <filter_family Family, handler* Handler, int Arity, int MaxArity, key_hider* HideKeys>
 int answer(context* ctx, string** argv, int argc) noexcept {
-  if ((Arity > 0 && argc != Arity) || argc < -Arity || (MaxArity != 0 && argc > MaxArity)) {
-    return api.wrong_arity(ctx);
-  }
   try {
-    return Handler({ctx, Family, {argv, static_cast<std::size_t>(argc)}});
+    const command_call call{ctx, Family, {argv, static_cast<std::size_t>(argc)}};
+    HideKeys(call);
+    if ((Arity > 0 && argc != Arity) || argc < -Arity || (MaxArity != 0 && argc > MaxArity)) {
+      return api.wrong_arity(ctx);
+    }
+    return Handler(call);
   } catch (const refusal& error) {
     return api.reply_error(ctx, error.what());
   } catch (const std::exception&) {
@@ -25,8 +31,11 @@ int answer(context* ctx, string** argv, int argc) noexcept {
   }
 }
 
-template <filter_family Family, handler* Handler, int Arity, int MaxArity = 0>
-constexpr command_entry entry = {answer<Family, Handler, Arity, MaxArity>, Arity};
+template <filter_family Family, handler* Handler, int Arity, int MaxArity = 0,
+          key_hider* HideKeys = hide_nothing>
+constexpr command_entry entry = {answer<Family, Handler, Arity, MaxArity, HideKeys>, Arity};
+template <filter_family Family, handler* Handler>
+constexpr command_entry insert_entry = entry<Family, Handler, -4, 0, hide_insert_keys>;
 
 // Arguments of commands, for COMMAND DOCS.
 
@@ -109,18 +118,18 @@ constexpr auto common_rows = std::to_array<command_row>(
       "Figures of each part of a compatible filter, as text", "O(1)", key_only},
      {"SCANDUMP", entry<Family, scandump, 3>, scan_flags, key_reads,
       "The next piece of a filter's dump", per_byte, key_iterator},
-     {"LOADCHUNK", entry<Family, loadchunk, 4>, write_flags, key_inserts,
+     {"LOADCHUNK", entry<Family, loadchunk, 4, 0, hide_dump_key>, write_flags, key_inserts,
       "Takes a piece of a dump; after the last one the filter is there",
       "O(n), n bytes of the piece", key_chunk}});
 
 constexpr auto bf_rows = std::to_array<command_row>(
-    {{"RESERVE", entry<bloom, bf_reserve, -4, 15>, write_flags, key_inserts,
+    {{"RESERVE", entry<bloom, bf_reserve, -4, 15, hide_reserve_keys>, write_flags, key_inserts,
       "Makes an empty filter of an error rate and a capacity", "O(capacity)", bf_reserve_docs},
      {"ADD", entry<bloom, bf_add, 3>, write_flags, key_inserts,
       "Adds an item to a filter, which is made if it is missing", "O(1)", key_item},
      {"MADD", entry<bloom, bf_madd, -3>, write_flags, key_inserts,
       "Adds items to a filter, which is made if it is missing", per_item, key_items},
-     {"INSERT", entry<bloom, bf_insert, -4>, write_flags, key_inserts,
+     {"INSERT", insert_entry<bloom, bf_insert>, write_flags, key_inserts,
       "Adds items to a filter, which is made as the options say if it is missing", per_item,
       bf_insert_docs},
      {"CARD", entry<bloom, bf_card, 2>, read_flags, key_reads,
@@ -133,17 +142,17 @@ constexpr auto bf_rows = std::to_array<command_row>(
       "Facts about a filter, or one of them", "O(1)", key_field}});
 
 constexpr auto cf_rows = std::to_array<command_row>(
-    {{"RESERVE", entry<cuckoo, cf_reserve, -3, 13>, write_flags, key_inserts,
+    {{"RESERVE", entry<cuckoo, cf_reserve, -3, 13, hide_reserve_keys>, write_flags, key_inserts,
       "Makes an empty filter of a capacity, whose items can be deleted", "O(capacity)",
       cf_reserve_docs},
      {"ADD", entry<cuckoo, cf_add, 3>, write_flags, key_inserts,
       "Adds a copy of an item to a filter, which is made if it is missing", "O(1)", key_item},
      {"ADDNX", entry<cuckoo, cf_addnx, 3>, write_flags, key_inserts,
       "Adds an item unless it is there; the filter is made if it is missing", "O(1)", key_item},
-     {"INSERT", entry<cuckoo, cf_insert, -4>, write_flags, key_inserts,
+     {"INSERT", insert_entry<cuckoo, cf_insert>, write_flags, key_inserts,
       "Adds copies of items to a filter, which is made as the options say if it is missing",
       per_item, cf_insert_docs},
-     {"INSERTNX", entry<cuckoo, cf_insertnx, -4>, write_flags, key_inserts,
+     {"INSERTNX", insert_entry<cuckoo, cf_insertnx>, write_flags, key_inserts,
       "Adds items unless they are there to a filter, which is made as the options say if it is "
       "missing",
       per_item, cf_insert_docs},

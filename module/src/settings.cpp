@@ -44,7 +44,7 @@ struct rate_row {
   string* text = nullptr;  ///< the value as it was set, for CONFIG GET
 };
 
-constexpr const char* rate_error = "a rate lies between 0 and 1, such as 0.01";
+constexpr const char* rate_error = "a rate lies between 0 and 1, such as 0.01 or 1%";
 
 std::array rates = {
     rate_row{"error-rate", &settings::bf_error_rate, "bf-error-rate", "ERROR_RATE"},
@@ -111,11 +111,11 @@ int set_number(const char*, long long value, void* registered, string** error) {
 }
 
 bool keep_rate(rate_row& row, string* text) {
-  double rate = 0;
-  if (api.string_to_real(text, &rate) != ok || !(rate > 0 && rate < 1)) return false;
+  const auto rate = read_rate(text);
+  if (!rate || !(*rate > 0 && *rate < 1)) return false;
   api.free_string(nullptr, row.text);
   row.text = new_string(bytes_of(text));
-  active.*row.value = std::min(rate, max_error_rate);
+  active.*row.value = std::min(*rate, max_error_rate);
   return true;
 }
 string* get_rate(const char*, void* row) {

@@ -144,7 +144,7 @@ ERRORS = [
     (["BF.RESERVE", "f", "0.01", "100", "EXPANSION", "2", "NONSCALING"],
      "Nonscaling filters cannot expand"),
     (["BF.RESERVE", "f", "0.01"], "ERR wrong number of arguments for 'BF.RESERVE' command"),
-    (["BF.RESERVE", "f", "0.01", "9", "EXPANSION", "2", "A", "B"],
+    (["BF.RESERVE", "f", "0.01", "9", "EXPANSION", "2", "NATIVE", "NATIVE"],
      "ERR wrong number of arguments for 'BF.RESERVE' command"),
     (["BF.ADD", "f"], "ERR wrong number of arguments for 'BF.ADD' command"),
     (["BF.ADD", "f", "a", "b"], "ERR wrong number of arguments for 'BF.ADD' command"),
@@ -159,7 +159,9 @@ ERRORS = [
     (["BF.INSERT", "f", "ERROR", "1.5", "ITEMS", "a"], RATE_RANGE),
     (["BF.INSERT", "f", "EXPANSION", "two", "ITEMS", "a"], "Bad expansion"),
     (["BF.INSERT", "f", "EXPANSION", "40000", "ITEMS", "a"], EXPANSION_RANGE),
-    (["BF.INSERT", "f", "SIZE", "5", "ITEMS", "a"], "Unknown argument received"),
+    (["BF.INSERT", "f", "SIZE", "5", "ITEMS", "a"],
+     "Unknown argument received: argument 2 of BF.INSERT is none of CAPACITY, ERROR, EXPANSION, NOCREATE, NONSCALING, "
+     "DELETABLE, WINDOW, GENERATIONS, HASH, ENGINE, AT, ITEMS"),
     (["BF.INSERT", "f", "CAPACITY", "5"],
      "ERR wrong number of arguments for 'BF.INSERT' command"),
     (["BF.INSERT", "f", "NOCREATE", "ITEMS"],
@@ -213,7 +215,7 @@ def test_insert_takes_its_words_abbreviated(server, engine):
     """Recognised by the letters that RedisBloom compares."""
     for number, (words, capacity, expansion) in enumerate([
             (["CAP", "77", "ERR", "0.001", "ITEM"], 77, 2), (["cap", "77", "exp", "4", "i"], 77, 4),
-            (["C", "77", "E", "4", "NON", "I"], 77, None), (["CAPACITY", "77", "NOSCALE", "ITEMS"], 77, None),
+            (["C", "77", "E", "4", "NON", "I"], 77, None), (["CAPACITY", "77", "NO", "ITEMS"], 77, None),
             (["er", "0.02", "items"], 100, 2)]):
         assert server.call("BF.INSERT", f"f{number}", "ENGINE", engine, *words, "x") == [1]
         assert server.call("BF.INFO", f"f{number}", "CAPACITY") == [capacity]
@@ -226,9 +228,9 @@ def test_insert_takes_its_words_abbreviated(server, engine):
     # All words after ITEMS are items, even if they look like options.
     assert server.call("BF.INSERT", "items", "ITEMS", "ITEMS", "CAPACITY", "5") == [1, 1, 1]
     for word in ("", "SIZE", "X"):
-        assert server.error("BF.INSERT", "none", word, "5", "ITEMS", "a") == "Unknown argument received"
-        assert server.error("CF.INSERT", "none", word, "5", "ITEMS", "a") == "Unknown argument received"
-    assert server.error("BF.INSERT", "none", "NOCREATE", "SIZE") == "Unknown argument received"
+        for command in ("BF.INSERT", "CF.INSERT"):
+            assert server.error(command, "none", word, "5", "ITEMS", "a").startswith("Unknown argument received")
+    assert server.error("BF.INSERT", "none", "NOCREATE", "SIZE").startswith("Unknown argument received")
 
 
 @pytest.mark.parametrize("engine", ["native", "compatible"])

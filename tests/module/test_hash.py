@@ -128,6 +128,80 @@ def test_a_dump_whose_key_was_changed_is_refused(server):
     assert server.call("DUMP", "h") == server.call("DUMP", "f")
 
 
+OTHER_KEY = "ffeeddccbbaa99887766554433221100"
+MISTYPED = KEY[:-1] + "g"
+SECRETS = (KEY, KEY.upper(), OTHER_KEY, MISTYPED)
+
+
+def commands_until(monitor, last):
+    for command in monitor.listen():
+        yield command["command"]
+        if command["command"] == last:
+            return
+
+
+@pytest.mark.parametrize("command", [
+    ["BF.RESERVE", "f", "often", "1000", "HASH", KEY], ["BF.RESERVE", "f", "0.01", "0", "HASH", KEY],
+    ["BF.RESERVE", "f", "0.01", "1000", "HASH", KEY, "HASH", OTHER_KEY],
+    ["BF.RESERVE", "f", "0.01", "1000", "HASH", "HASH", KEY], ["BF.RESERVE", "f", "0.01", "1000", "HASH", MISTYPED],
+    ["BF.RESERVE", "f", "0.01", "1000", "HSAH", KEY.upper()], ["BF.RESERVE", "f", "0.01", "1000", "HASH=" + KEY],
+    ["BF.RESERVE", "f", *(["NONSCALING"] * 20), "HASH", KEY], ["BF.RESERVE", "text", "0.01", "1000", "HASH", KEY],
+    ["CF.RESERVE", "f", "1", "HASH", KEY], ["CF.RESERVE", "f", "1000", "HASH", KEY, "NATIVE"],
+    ["CF.RESERVE", "f", "1000", "HASH", KEY, "ENGINE", "COMPATIBLE"],
+    ["BF.INSERT", "f", "CAPACITY", "items", "HASH", KEY, "ITEMS", "a"],
+    ["BF.INSERT", "f", "HASH", OTHER_KEY, "HASH", KEY, "ITEMS", "a"], ["BF.INSERT", "f", "HASH", KEY],
+    ["BF.INSERT", "f", "SIZE", "HASH", KEY, "ITEMS", "a"], ["BF.INSERT", "text", "HASH", KEY, "ITEMS", "a"],
+    ["BF.INSERT", "f", "COMPATIBLE", "HASH", KEY, "ITEMS", "a"], ["CF.INSERT", "f", "HASH", KEY, "ITEMS", "a"],
+    ["CF.INSERTNX", "f", "NOCREATE", "HASH", KEY, "ITEMS", "a"]], ids=" ".join)
+def test_a_key_is_in_no_log_of_a_command_that_fails_or_names_two(server, command):
+    server.call("SET", "text", "x")
+    server.call("RPUSH", "words", *command)
+    server.call("CONFIG", "SET", "slowlog-log-slower-than", "0")
+    server.call("SLOWLOG", "RESET")
+    with server.client.monitor() as monitor:
+        replies = [server.raw(2, *command)]
+        replies += server.call("EVAL", "return {redis.pcall(unpack(redis.call('LRANGE', 'words', 0, -1)))}", 0)
+        with server.client.pipeline(transaction=True) as pipe:
+            pipe.execute_command(*command)
+            pipe.execute_command("SET", "plain", "value")
+            replies.append(pipe.execute(raise_on_error=False))
+        server.call("ECHO", "end")
+        seen = list(commands_until(monitor, "ECHO end"))
+    server.call("CONFIG", "SET", "slowlog-log-slower-than", "10000")
+    assert sum("(redacted)" in line for line in seen) == 3
+    assert "SET plain value" in seen
+    texts = [*seen, str(replies), str(server.call("SLOWLOG", "GET", -1)), str(server.call("ACL", "LOG")),
+             str(server.client.client_list()), str(server.client.info("everything")), server.log()]
+    assert not [text for text in texts for secret in SECRETS if secret in text]
+
+
+def test_items_and_names_of_hash_functions_are_shown(server):
+    with server.client.monitor() as monitor:
+        server.call("BF.RESERVE", "HASH", "0.01", "100", "HASH", "xxh3")
+        server.call("BF.INSERT", "g", "HASH", "SIPHASH", "NATIVE", "ITEMS", KEY, "HASH", "a")
+        server.call("BF.MADD", "g", "HASH", "b")
+        server.call("ECHO", "end")
+        seen = list(commands_until(monitor, "ECHO end"))
+    assert seen[:3] == ["BF.RESERVE HASH 0.01 100 HASH xxh3",
+                        f"BF.INSERT g HASH SIPHASH NATIVE ITEMS {KEY} HASH a", "BF.MADD g HASH b"]
+
+
+def test_a_dumps_key_is_in_no_log_although_the_dump_is_refused(server):
+    server.call("SET", "text", "x")
+    server.call("BF.RESERVE", "f", "0.01", "1000", *FIXED_HASH)
+    header = server.call("BF.SCANDUMP", "f", 0)[1]
+    with server.client.monitor() as monitor:
+        for command in (["BF.LOADCHUNK", "g", 1, header[:-1]], ["BF.LOADCHUNK", "g", 1, b"x" + header],
+                        ["BF.LOADCHUNK", "g", 2, header], ["BF.LOADCHUNK", "g", "one", header],
+                        ["BF.LOADCHUNK", "f", 1, header], ["BF.LOADCHUNK", "text", 1, header],
+                        ["CF.LOADCHUNK", "g", 1, header]):
+            server.error(*command)
+        server.call("ECHO", "end")
+        seen = list(commands_until(monitor, "ECHO end"))
+    assert sum("(redacted)" in line for line in seen) == 7
+    assert not [line for line in seen if repr(bytes.fromhex(KEY))[2:-1] in line]
+
+
 def test_a_key_is_in_no_log(start):
     primary = start("--repl-diskless-sync-delay", "0", "--slowlog-log-slower-than", "0", "--slowlog-max-len", "1000")
     replica = start("--replicaof", "127.0.0.1", str(primary.port), "--slowlog-log-slower-than", "0")
