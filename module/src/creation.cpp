@@ -7,14 +7,18 @@
 #include <vector>
 
 #include "engines.hpp"
+#include "native_value.hpp"
 #include "reply.hpp"
 
 namespace bloomset::server {
 namespace {
 
-[[noreturn]] void refuse(const failure& failure) {
+[[noreturn]] void refuse(const failure& failure, const filter_spec& spec) {
   if (failure.code == errc::out_of_memory) throw refusal(no_memory);
-  throw refusal("ERR " + failure.message);
+  // The numbers are within the ranges of the options, so only a low rate can prevent a native
+  // filter.
+  const bool is_native = spec.engine == filter_engine::native;
+  throw refusal("ERR " + (is_native ? low_rate_obstacle(spec) : failure.message));
 }
 
 // Spells out every parameter, so that a replica with other settings has the same bits. For
@@ -85,16 +89,16 @@ class creation_command {
 filter_value& create_filter(const command_call& call, filter_key& key, filter_spec spec) {
   if (std::exchange(spec.draws_key, false) && spec.engine == filter_engine::native) {
     const auto drawn = new_hash_key();
-    if (!drawn) refuse(drawn.error());
+    if (!drawn) throw refusal("ERR " + drawn.error().message);
     spec.seed = *drawn;
   }
   if (call.is_limited()) {
     const auto planned = planned_bytes(spec);
-    if (!planned) refuse(planned.error());
+    if (!planned) refuse(planned.error(), spec);
     require_room(call, spec.engine, *planned);
   }
   auto filter = make_filter(spec);
-  if (!filter) refuse(filter.error());
+  if (!filter) refuse(filter.error(), spec);
   // The planned bytes do not include some hundred bytes of objects.
   require_within_limits(call, **filter);
   auto object = std::make_unique<filter_object>(std::move(*filter));

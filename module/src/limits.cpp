@@ -14,6 +14,13 @@ constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max() / 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 constexpr wire_error too_large =
     "ERR could not create filter: it would be larger than bf.max-filter-size";
+constexpr wire_error too_large_by_default =
+    "ERR could not create filter: it would be larger than 1gb, the limit while "
+    "bf.max-filter-size is 0";
+
+bool has_default_size() noexcept {
+  return current_settings().max_filter_size == 0;
+}
 
 std::uint64_t max_filter_bytes(filter_engine engine) noexcept {
   const long long setting = current_settings().max_filter_size;
@@ -48,6 +55,10 @@ bool server_has_room(context* ctx, std::uint64_t bytes) noexcept {
     return max == 0 || (taken <= max && bytes <= max - taken);
   };
   return has_room(machine, used) && has_room(limit, evicts ? 0 : used);
+}
+
+[[noreturn]] void refuse_size() {
+  throw refusal(has_default_size() ? too_large_by_default : too_large);
 }
 
 }  // namespace
@@ -91,12 +102,20 @@ wire_error stop_error(filter_family family, stop_reason reason,
       return is_bloom ? "ERR non scaling filter is full" : "Filter is full";
     case stop_reason::limit:
       if (is_bloom) {
-        return limit.is_total
-                   ? "ERR problem inserting into filter: all have reached bf.max-memory"
+        if (limit.is_total) {
+          return "ERR problem inserting into filter: all have reached bf.max-memory";
+        }
+        return has_default_size()
+                   ? "ERR problem inserting into filter: it has reached 1gb, the limit while "
+                     "bf.max-filter-size is 0"
                    : "ERR problem inserting into filter: it has reached bf.max-filter-size";
       }
-      return limit.is_total
-                 ? "Maximum expansions reached: all filters have reached bf.max-memory"
+      if (limit.is_total) {
+        return "Maximum expansions reached: all filters have reached bf.max-memory";
+      }
+      return has_default_size()
+                 ? "Maximum expansions reached: the filter has reached 1gb, the limit while "
+                   "bf.max-filter-size is 0"
                  : "Maximum expansions reached: the filter has reached bf.max-filter-size";
     case stop_reason::maxmemory:
       return is_bloom ? "ERR problem inserting into filter: the server's maxmemory leaves it no "
@@ -117,14 +136,14 @@ bool filters_have_room(std::uint64_t bytes) noexcept {
 
 void require_room(const command_call& call, filter_engine engine, std::uint64_t bytes) {
   if (!call.is_limited()) return;
-  if (bytes > max_filter_bytes(engine)) throw refusal(too_large);
+  if (bytes > max_filter_bytes(engine)) refuse_size();
   if (!filters_have_room(bytes)) throw refusal(total_too_large);
   if (!server_has_room(call.ctx, bytes)) throw refusal(no_memory);
 }
 
 void require_within_limits(const command_call& call, const filter_value& filter) {
   if (!call.is_limited()) return;
-  if (filter.bytes() > max_filter_bytes(filter.facts().spec.engine)) throw refusal(too_large);
+  if (filter.bytes() > max_filter_bytes(filter.facts().spec.engine)) refuse_size();
   if (bytes_of_filters() > max_total_bytes()) throw refusal(total_too_large);
 }
 

@@ -26,9 +26,10 @@ void find_capacity(std::uint64_t bytes, filter_spec& spec) {
     spec.capacity = fitting + step;
     if (spec.capacity <= max_capacity && fits(spec, bytes)) fitting += step;
   }
-  spec.capacity = fitting;
-  if (fitting == 0)
-    throw refusal("ERR the memory is too small for any item at this rate; give more");
+  spec.capacity = std::max<std::uint64_t>(fitting, 1);
+  if (fitting != 0) return;
+  if (!planned_native_bytes(spec)) throw refusal("ERR " + low_rate_obstacle(spec));
+  throw refusal("ERR the memory is too small for any item at this rate; give more");
 }
 
 void find_rate(std::uint64_t bytes, filter_spec& spec) {

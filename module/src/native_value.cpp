@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bloomset/file.hpp>
+#include <bloomset/plan/numeric.hpp>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -387,7 +388,42 @@ class native_value final : public filter_value {
   std::uint64_t reserved_ = 0;  // 0: not computed yet
 };
 
+/// Whether a filter is large enough for a reservation: n items at the rate eps take n log2(1/eps)
+/// bits in any layout. Later parts are planned from the reservation, so a small dump that promised
+/// more than it holds would make them large.
+bool may_hold(const any_filter& front, const filter_spec& spec) noexcept {
+  const double bits = 8 * static_cast<double>(front.size_in_bytes());
+  return bits >= static_cast<double>(spec.capacity) * -numeric::log2(spec.error_rate);
+}
+
 }  // namespace
+
+std::string low_rate_obstacle(const filter_spec& spec) {
+  filter_spec fixed = spec;
+  fixed.family = filter_family::bloom;
+  fixed.expansion = fixed.generations = 0;
+  fixed.window = 0;
+  fixed.deletable = false;
+  const bool is_cuckoo = spec.family == filter_family::cuckoo;
+  std::string_view filter = "a fixed filter";
+  std::string_view advice;
+  if (is_cuckoo) {
+    filter = "a CF filter";
+    advice = ", or reserve by BF.RESERVE with NONSCALING, which cannot delete";
+  } else if (spec.window != 0) {
+    filter = "a filter with a WINDOW";
+    advice = ", or reserve with NONSCALING and without WINDOW";
+  } else if (spec.deletable) {
+    filter = "a DELETABLE filter";
+    advice = ", or reserve with NONSCALING and without DELETABLE";
+  } else if (spec.expansion != 0) {
+    filter = "a filter that grows";
+    advice = ", or reserve with NONSCALING";
+  }
+  if (!planned_native_bytes(fixed)) advice = "";
+  return fmt::format("the error rate {:g} is too low for {} items in {}; give a higher rate{}",
+                     spec.error_rate, spec.capacity, filter, advice);
+}
 
 result<std::uint64_t> planned_native_bytes(const filter_spec& spec) {
   const native_plan plan = plan_native(spec);
@@ -422,7 +458,7 @@ std::unique_ptr<filter_value> open_native(const received_dump& dump) {
     return filter ? std::optional(std::move(*filter)) : std::nullopt;
   };
   auto front = open_part(0, plan.front);
-  if (!front) return nullptr;
+  if (!front || !may_hold(*front, spec)) return nullptr;
   std::optional<any_filter> back;
   if (dump.parts() > 1) {
     back = open_part(1, *plan.back);

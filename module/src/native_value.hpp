@@ -9,6 +9,7 @@
 
 #include <bloomset/result.hpp>
 #include <memory>
+#include <string>
 
 #include "filter_value.hpp"
 #include "received_dump.hpp"
@@ -17,6 +18,10 @@ namespace bloomset::server {
 
 /// Bytes of a new filter. Fails with invalid_argument if there is no such filter.
 result<std::uint64_t> planned_native_bytes(const filter_spec& spec);
+
+/// The sentence for a reservation that cannot be planned, because its rate is too low. Names the
+/// reservation that can, if there is one.
+std::string low_rate_obstacle(const filter_spec& spec);
 
 /// An empty filter. Fails with invalid_argument or out_of_memory.
 result<std::unique_ptr<filter_value>> make_native(const filter_spec& spec);

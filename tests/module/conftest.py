@@ -31,6 +31,7 @@ sys.path.insert(0, str(ROOT / "tests"))  # xxh3.py
 PRELOAD = os.environ.get("BLOOMSET_PRELOAD")
 # Errors of a filter that is not created: by a setting, or because the server has no room.
 TOO_LARGE = "ERR could not create filter: it would be larger than bf.max-filter-size"
+TOO_LARGE_BY_DEFAULT = TOO_LARGE.replace("bf.max-filter-size", "1gb, the limit while bf.max-filter-size is 0")
 TOO_MUCH_FOR_ALL = "ERR could not create filter: all filters together would take more than bf.max-memory"
 NO_ROOM = "ERR Insufficient memory to create filter"
 PROGRAM = shutil.which(os.environ.get("BLOOMSET_SERVER", "redis-server"))

@@ -5,7 +5,7 @@ import re
 import pytest
 import redis
 
-from conftest import assert_moves, wait_for_replica
+from conftest import TOO_LARGE, TOO_LARGE_BY_DEFAULT, assert_moves, wait_for_replica
 from redisbloom import NEW, OLD, family, found, members
 
 # Choice of the engine -------------------------------------------------------------------------------------
@@ -192,10 +192,9 @@ def test_compatible_filters_have_redisblooms_sizes(compatible):
     assert compatible.call("BF.INFO", "f", "CAPACITY") == [1 << 30]
     assert compatible.call("CF.INFO", "c")[3] == 1 << 29
     compatible.call("DEL", "f", "c")
-    refused = "ERR could not create filter: it would be larger than bf.max-filter-size"
-    assert compatible.error("BF.RESERVE", "f", "0.01", str(1 << 30), "ENGINE", "NATIVE") == refused
+    assert compatible.error("BF.RESERVE", "f", "0.01", str(1 << 30), "ENGINE", "NATIVE") == TOO_LARGE_BY_DEFAULT
     compatible.call("CONFIG", "SET", "bf.max-filter-size", "1gb")
-    assert compatible.error("BF.RESERVE", "f", "0.01", str(1 << 30)) == refused
+    assert compatible.error("BF.RESERVE", "f", "0.01", str(1 << 30)) == TOO_LARGE
     compatible.call("CONFIG", "SET", "bf.max-filter-size", "0")
 
 

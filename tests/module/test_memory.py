@@ -5,7 +5,7 @@ import re
 import pytest
 import redis
 
-from conftest import NO_ROOM, TOO_LARGE, TOO_MUCH_FOR_ALL, wait_for_replica, wait_until
+from conftest import NO_ROOM, TOO_LARGE, TOO_LARGE_BY_DEFAULT, TOO_MUCH_FOR_ALL, wait_for_replica, wait_until
 
 
 def reserved(server, key):
@@ -87,7 +87,7 @@ def test_a_filter_of_a_memory_size_keeps_its_rate_and_replicates_as_it_is(start)
      "ERR MEMORY and a size replace the error rate or the capacity"),
     (["BF.RESERVE", "f", "0.01", "MEMORY", "1mb", "EXPANSION", "2"],
      "ERR a filter of a MEMORY size does not grow; leave out EXPANSION"),
-    (["BF.RESERVE", "f", "0.01", "MEMORY", "4gb"], TOO_LARGE),
+    (["BF.RESERVE", "f", "0.01", "MEMORY", "4gb"], TOO_LARGE_BY_DEFAULT),
 ], ids=lambda v: " ".join(v) if isinstance(v, list) else "")
 def test_errors(server, command, expected):
     assert server.error(*command) == expected

@@ -32,6 +32,27 @@ def test_what_is_shown_is_what_happens(server, text):
     assert promised > 5
 
 
+def test_the_lowest_rates_are_those_of_the_table(server):
+    """Each figure, rounded to two digits: 5% more is accepted, 5% less is refused."""
+    page = (ROOT / "docs" / "server" / "operations.md").read_text()
+    rows = re.findall(r"^\| ((?:BF|CF)[^|]*) \| ([0-9.e-]+) \| ([0-9.e-]+) \| ([0-9.e-]+) \|$", page, re.M)
+    options = {"BF, fixed": ["NONSCALING"], "BF, growing": [], "BF with `WINDOW`, 8 generations": ["WINDOW", "60"],
+               "CF, or BF with `DELETABLE`, growing": ["DELETABLE"],
+               "CF, or BF with `DELETABLE`, fixed": ["DELETABLE", "NONSCALING"]}
+    assert {name for name, *_ in rows} == set(options)
+    for name, *rates in rows:
+        for items, rate in zip((1000, 1_000_000, 100_000_000), map(float, rates)):
+            for factor in (1.05, 0.95):
+                reserve = [["BF.RESERVE", "f", f"{rate * factor:.6g}", items, *options[name]]]
+                if name.startswith("CF"):
+                    expansion = ["EXPANSION", "0"] if "fixed" in name else []
+                    reserve.append(["CF.RESERVE", "c", items, "ERROR", f"{rate * factor:.6g}", *expansion])
+                for reply in server.call_all(reserve):
+                    is_too_low = "too low" in str(reply)
+                    assert is_too_low == (factor < 1), (reserve, reply)
+                server.call("FLUSHALL", "SYNC")
+
+
 def test_every_command_and_setting_is_documented(server):
     commands = server.raw(2, "COMMAND", "LIST", "FILTERBY", "MODULE", "bf")
     names = set(re.findall(r"[BC]F\.[A-Z]+", commands.decode()))

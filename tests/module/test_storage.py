@@ -7,7 +7,7 @@ import threading
 import pytest
 import redis
 
-from conftest import FIXED_HASH, TOO_LARGE, wait_for_replica, wait_until
+from conftest import FIXED_HASH, TOO_LARGE_BY_DEFAULT, wait_for_replica, wait_until
 from xxh3 import xxh3_64
 
 FILTERS = [["BF.RESERVE", "fixed", "0.001", "3000", "NONSCALING", *FIXED_HASH],
@@ -340,7 +340,7 @@ def test_a_header_that_promises_too_much_takes_no_memory(server):
     server.call("BF.ADD", "f", "a")
     header = bytearray(server.call("BF.SCANDUMP", "f", 0)[1])
     used = server.client.info("memory")["used_memory"]
-    for size, error in ((1 << 29, None), (1 << 40, TOO_LARGE.removeprefix("ERR ")),
+    for size, error in ((1 << 29, None), (1 << 40, TOO_LARGE_BY_DEFAULT.removeprefix("ERR ")),
                         ((1 << 64) - 1, "received bad data"), (0, "received bad data")):
         # The filter file's header begins after 64 bytes; its checksum is corrected.
         header[64 + 40:64 + 48] = size.to_bytes(8, "little")
