@@ -16,6 +16,11 @@ namespace {
 // The rate of a link, divided by that of the link before.
 constexpr double tightening = 0.5;
 
+// A link is at most this many times as large as `growth` such links as the one before: its items
+// take up to twice the bits at half of the rate (1/2 at most), and versions of 2018 round up to a
+// power of two.
+constexpr std::uint64_t max_link_ratio = 4;
+
 constexpr std::uint64_t seed_64 = 0xc6a4a7935bd1e995;
 constexpr std::uint32_t seed_32 = 0x9747b28c;
 
@@ -85,7 +90,10 @@ stop_reason bloom_chain::grow(const growth_limit& limit) noexcept try {
     return stop_reason::out_of_memory;
   }
   const auto next = plan_link(capacity, newest.error_rate * tightening, shape_.options);
-  if (!next) return stop_reason::out_of_memory;
+  // Only a dump that no server wrote plans a larger link.
+  const std::uint64_t max_bytes =
+      max_link_ratio * shape_.growth * newest.bytes + sizeof(std::uint64_t);
+  if (!next || next->bytes > max_bytes) return stop_reason::out_of_memory;
   const stop_reason reason = limit.check(bytes(), next->bytes);
   if (reason != stop_reason::none) return reason;
   shape_.links.reserve(shape_.links.size() + 1);

@@ -4,6 +4,7 @@
 
 #include "creation.hpp"
 #include "dump_pieces.hpp"
+#include "engines.hpp"
 #include "handlers.hpp"
 #include "redisbloom_shape.hpp"
 #include "reply.hpp"
@@ -49,8 +50,13 @@ std::unique_ptr<filter_object> begin_dump(const command_call& call, std::string_
   if (error != nullptr || dump.prefix().spec.family != call.family) {
     throw refusal(header_error(call, header));
   }
-  if (dump.prefix().spec.seed.is_keyed()) call.redact(3);  // the header has the secret key
   require_room(call, dump.prefix().spec.engine, dump.expected_bytes());
+  if (dump.prefix().spec.window != 0 && call.is_limited()) {
+    // Generations are made as items arrive.
+    const auto planned = planned_bytes(dump.prefix().spec);
+    if (!planned) throw refusal(header_error(call, header));
+    require_room(call, filter_engine::native, *planned);
+  }
   auto object = std::make_unique<filter_object>(std::move(dump));
   if (!object->open_if_complete()) throw refusal(call.is_bloom() ? bad_data : "Invalid header");
   return object;

@@ -56,12 +56,13 @@ wire_error read_prefix(std::string_view bytes, dump_prefix& prefix, section_size
   has_key = (flags & key_flag) != 0;
   const bool is_bloom = spec.family == filter_family::bloom;
   const bool is_cuckoo = spec.family == filter_family::cuckoo && spec.bucket_size != 0 &&
-                         !spec.deletable && spec.window == 0;
+                         spec.bucket_size <= max_bucket_size && !spec.deletable && spec.window == 0;
   const bool is_sound = version == (has_key ? 2U : 1U) && (is_bloom || is_cuckoo) &&
                         (spec.window == 0 || (!spec.deletable && spec.expansion != 0)) &&
                         (flags & ~(deletable_flag | window_flag | key_flag)) == 0 && unused == 0 &&
                         spec.expansion <= max_expansion && spec.capacity >= 1 &&
-                        spec.capacity <= max_capacity && spec.error_rate > 0 && spec.error_rate < 1;
+                        spec.capacity <= max_capacity && spec.error_rate > 0 &&
+                        spec.error_rate <= max_error_rate;
   return is_sound ? nullptr : bad_data;
 }
 

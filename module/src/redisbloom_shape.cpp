@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "filter_spec.hpp"
 #include "packed_numbers.hpp"
 
 namespace bloomset::server {
@@ -31,6 +32,20 @@ std::uint32_t hashes_for(double bits_per_item) noexcept {
   return static_cast<std::uint32_t>(std::ceil(ln_2 * bits_per_item));
 }
 
+double bits_per_item_for(double error_rate) noexcept {
+  return -numeric::log(error_rate) / ln_2_squared;
+}
+
+/// Whether a link has the bits that its capacity and rate need. The next link is planned from both,
+/// so a link that promised more than it holds would make a small dump grow to any size.
+bool holds_its_capacity(const link_shape& link) noexcept {
+  constexpr double rounding = 1e-6;  // logarithms of other machines
+  const double bits_per_item = bits_per_item_for(link.error_rate);
+  return std::abs(link.bits_per_item - bits_per_item) <= rounding * bits_per_item &&
+         static_cast<double>(link.capacity) * bits_per_item <
+             (static_cast<double>(link.bits) + 1) * (1 + rounding);
+}
+
 }  // namespace
 
 std::optional<link_shape> plan_link(std::uint64_t capacity, double error_rate,
@@ -38,7 +53,7 @@ std::optional<link_shape> plan_link(std::uint64_t capacity, double error_rate,
   link_shape link;
   link.capacity = capacity;
   link.error_rate = error_rate;
-  link.bits_per_item = -numeric::log(error_rate) / ln_2_squared;
+  link.bits_per_item = bits_per_item_for(error_rate);
   if (capacity == 0 || !(link.bits_per_item > 0) || !(error_rate > 0)) return std::nullopt;
   const double bits = static_cast<double>(capacity) * link.bits_per_item;
   constexpr auto max_bits = static_cast<double>(max_payload_bytes) * 8;
@@ -77,17 +92,17 @@ bool make_sound(link_shape& link) noexcept {
          link.bits_per_item * ln_2 <= max_hash_functions && link.hashes >= 1 &&
          link.hashes == hashes_for(link.bits_per_item) && link.bits >= 1 &&
          link.bits <= link.bytes * 8 && link.bytes * 8 - link.bits < 64 && link.log2_bits < 64 &&
-         link.positions() <= link.bits;
+         link.positions() <= link.bits && holds_its_capacity(link);
 }
 
 bool is_sound(const chain_shape& chain) noexcept {
-  return (chain.options & ~known_options) == 0;
+  return (chain.options & ~known_options) == 0 && chain.growth <= max_expansion;
 }
 
 bool is_sound(const cuckoo_shape& filter) noexcept {
   if (!std::has_single_bit(filter.buckets) || filter.buckets > max_sub_filter_bytes ||
       filter.bucket_size == 0 || filter.bucket_size > 255 || filter.filters == 0 ||
-      filter.filters > max_sub_filters || filter.expansion > 32768 ||
+      filter.filters > max_sub_filters || filter.expansion > max_expansion ||
       (filter.expansion == 0 ? filter.filters > 1 : !std::has_single_bit(filter.expansion))) {
     return false;
   }
@@ -97,7 +112,7 @@ bool is_sound(const cuckoo_shape& filter) noexcept {
     sum += bytes;
     if (bytes > max_sub_filter_bytes || sum > max_payload_bytes) return false;
   }
-  return true;
+  return filter.items <= sum;  // one byte per slot
 }
 
 std::uint64_t cuckoo_shape::bytes_of(std::uint32_t filter) const noexcept {
@@ -128,12 +143,12 @@ std::optional<chain_shape> read_chain_header(std::string_view header) {
   };
   const bool has_64_bits = has_size(chain_header, link_header);
   const bool has_growth = has_64_bits || has_size(chain_header, link_header_32_bits);
-  if (links == 0 || !is_sound(chain) ||
-      !(has_growth || has_size(chain_header_without_growth, link_header_32_bits))) {
+  if (links == 0 || !(has_growth || has_size(chain_header_without_growth, link_header_32_bits))) {
     return std::nullopt;
   }
   chain.growth = legacy_growth;
   if (has_growth) input >> chain.growth;
+  if (!is_sound(chain)) return std::nullopt;
   std::uint64_t items = 0;
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < links; ++i) {
