@@ -68,9 +68,8 @@ result<any_filter> open_value(std::span<const std::byte> value, access how, veri
 }
 
 bool kept_filter::is(std::span<const std::byte> value) const {
-  constexpr std::size_t header = 64;
   return filter && value.size() == bytes.size() &&
-         std::memcmp(value.data(), bytes.data(), std::min(header, bytes.size())) == 0;
+         std::memcmp(value.data(), bytes.data(), bytes.size()) == 0;
 }
 
 result<void> kept_filter::open(std::span<const std::byte> value) {

@@ -40,12 +40,13 @@ result<any_filter> build(const kind_info& kind, double fpr, std::span<const hash
 result<any_filter> open_value(std::span<const std::byte> value, access how,
                               verification verified = verification::always);
 
-/// A filter with a copy of its bytes, for statements that ask the same one again.
+/// A filter with a copy of its bytes, for statements that query the same one again.
 struct kept_filter {
   std::vector<std::byte> bytes;
   std::optional<any_filter> filter;  ///< none before open() has succeeded
 
-  /// Whether it is the filter in this value: equal headers have equal checksums.
+  /// Whether the value has the same bytes. Compares all of them, because a damaged copy may differ
+  /// in any.
   bool is(std::span<const std::byte> value) const;
   /// Keeps the filter in a value instead. Fails as open_value() does.
   result<void> open(std::span<const std::byte> value);

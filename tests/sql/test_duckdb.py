@@ -55,7 +55,8 @@ def test_a_column_becomes_a_filter_that_has_its_values(db, column):
     f = one(db, f"select bloomset_agg({column}, 1e-9) from users")
     assert one(db, f"select count(*) from users where bloomset_contains(?, {column})", f) == 1000
     assert one(db, "select count(*) from users where bloomset_contains(?, id + 5000)", f) == 0
-    assert one(db, "select bloomset_contains(?, null)", f) is False
+    assert one(db, "select bloomset_contains(?, null)", f) is None
+    assert one(db, f"select count(*) from users where bloomset_contains(?, {column}) is null", f) == 1
     assert one(db, "select bloomset_contains(null, 'a')") is None
     assert one(db, f"select count(*) from users where bloomset_contains(?, {column}) is null", None) == 1001
     # Python reads the same keys from the column as Arrow, and DuckDB from Python's filter.
@@ -199,6 +200,19 @@ def test_damaged_filters_are_errors(db):
             for query in ("select bloomset_contains(?, 'a')", "select bloomset_info(?)", "select bloomset_merge(?)"):
                 with pytest.raises(duckdb.Error, match="bloomset: the filter"):
                     db.execute(query, [damaged]).fetchall()
+
+
+def test_a_damaged_copy_of_the_filter_asked_before_is_an_error(db):
+    f = one(db, "select bloomset_agg(name) from users")
+    damaged = f[:-1] + bytes([f[-1] ^ 1])
+    db.execute("create table copies (number integer, f blob)")
+    db.executemany("insert into copies values (?, ?)", [(n, damaged if n == 2 else f) for n in range(4)])
+    asked = "select count(*) from copies, users where bloomset_contains(f, name) and number"
+    assert one(db, f"{asked} <> 2") == 3000
+    assert one(db, "select bloomset_contains(?, 'user7')", f)
+    for query, parameters in ((f"{asked} < 9", []), ("select bloomset_contains(?, 'user7')", [damaged])):
+        with pytest.raises(duckdb.Error, match="bloomset: the filter"):
+            db.execute(query, parameters).fetchall()
 
 
 def test_filters_of_different_kinds_do_not_merge(db):

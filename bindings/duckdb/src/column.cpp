@@ -7,6 +7,9 @@ namespace {
 
 __extension__ using uint128 = unsigned __int128;
 
+/// Room for a number of 8 bytes, or a decimal: 39 digits of 128 bits, a point and a sign.
+constexpr std::size_t max_made_key = 48;
+
 }  // namespace
 
 column::column(duckdb_data_chunk chunk, idx_t at) {
@@ -76,7 +79,7 @@ std::int64_t column::integer(idx_t row) const noexcept {
   }
 }
 
-void column::put_decimal(idx_t row, std::string& room) const {
+void column::append_decimal(idx_t row, std::string& room) const {
   bool is_negative = false;
   uint128 magnitude = 0;
   if (stored_ == DUCKDB_TYPE_HUGEINT) {
@@ -89,7 +92,7 @@ void column::put_decimal(idx_t row, std::string& room) const {
     magnitude = static_cast<uint128>(digits);
   }
   if (is_negative) magnitude = -magnitude;
-  std::array<char, 48> digits;  // of 128 bits: 39, a point and a sign
+  std::array<char, max_made_key> digits;
   char* const end = digits.data() + digits.size();
   char* at = end;
   for (unsigned count = 0; magnitude != 0 || count <= scale_;) {
@@ -98,18 +101,38 @@ void column::put_decimal(idx_t row, std::string& room) const {
     if (++count == scale_) *--at = '.';
   }
   if (is_negative) *--at = '-';
-  room.assign(at, end);
+  room.append(at, end);
+}
+
+void column::append_key(idx_t row, std::string& room) const {
+  if (type_ == DUCKDB_TYPE_DECIMAL) return append_decimal(row, room);
+  const std::int64_t number = integer(row);
+  room.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
 std::string_view column::key(idx_t row, std::string& room) const {
-  if (type_ == DUCKDB_TYPE_VARCHAR || type_ == DUCKDB_TYPE_BLOB) return text(row);
-  if (type_ == DUCKDB_TYPE_DECIMAL) {
-    put_decimal(row, room);
-    return room;
-  }
-  const std::int64_t number = integer(row);
-  room.assign(reinterpret_cast<const char*>(&number), sizeof number);
+  if (has_keys_in_place()) return text(row);
+  room.clear();
+  append_key(row, room);
   return room;
+}
+
+std::vector<std::string_view> column::keys(idx_t first, idx_t last, std::string& room) const {
+  std::vector<std::string_view> keys;
+  keys.reserve(last - first);
+  room.clear();
+  if (!has_keys_in_place()) room.reserve((last - first) * max_made_key);  // keys do not move
+  for (idx_t row = first; row < last; ++row) {
+    if (is_null(row)) continue;
+    if (has_keys_in_place()) {
+      keys.push_back(text(row));
+    } else {
+      const std::size_t begin = room.size();
+      append_key(row, room);
+      keys.emplace_back(room.data() + begin, room.size() - begin);
+    }
+  }
+  return keys;
 }
 
 }  // namespace bloomset::duckdb

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api.hpp"
 
@@ -31,6 +32,9 @@ class column {
   result<void> has_keys() const;
   /// The key of a row that is not null, in `room` or in the column. Precondition: has_keys().
   std::string_view key(idx_t row, std::string& room) const;
+  /// The keys of the rows [first, last) that are not null, in `room` or in the column.
+  /// Precondition: has_keys().
+  std::vector<std::string_view> keys(idx_t first, idx_t last, std::string& room) const;
   /// A text or blob.
   std::string_view text(idx_t row) const noexcept;
   std::span<const std::byte> bytes(idx_t row) const noexcept {
@@ -39,7 +43,11 @@ class column {
 
  private:
   std::int64_t integer(idx_t row) const noexcept;
-  void put_decimal(idx_t row, std::string& room) const;
+  void append_decimal(idx_t row, std::string& room) const;
+  void append_key(idx_t row, std::string& room) const;
+  bool has_keys_in_place() const noexcept {
+    return type_ == DUCKDB_TYPE_VARCHAR || type_ == DUCKDB_TYPE_BLOB;
+  }
 
   const void* data_;
   const std::uint64_t* valid_;

@@ -12,6 +12,7 @@
 #include <bloomset/file.hpp>
 #include <bloomset/plan/units.hpp>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -60,53 +61,81 @@ result<void> give(const any_filter& filter, duckdb_vector to, idx_t row) {
 // bloomset_contains
 // ---------------------------------------------------------------------------------
 
-/// The filters that were asked last, by any thread, so that a query over many rows checks and
+using shared_filter = std::shared_ptr<const sql::kept_filter>;
+
+/// The filters that were queried last, by any thread, so that a query over many rows checks and
 /// copies each once.
 class asked_filters {
  public:
-  result<std::shared_ptr<const sql::kept_filter>> find(std::span<const std::byte> blob) {
-    const std::lock_guard lock(mutex_);
-    for (const auto& each : last_) {
+  result<shared_filter> find(std::span<const std::byte> blob) {
+    for (const auto& each : last()) {
       if (each && each->is(blob)) return each;
     }
     auto made = std::make_shared<sql::kept_filter>();
     if (auto ok = made->open(blob); !ok) return fail(std::move(ok.error()));
+    const std::lock_guard lock(mutex_);
     return last_[next_++ % last_.size()] = std::move(made);
   }
 
  private:
+  using filters = std::array<shared_filter, 4>;
+
+  filters last() {
+    const std::lock_guard lock(mutex_);
+    return last_;
+  }
+
   std::mutex mutex_;
-  std::array<std::shared_ptr<const sql::kept_filter>, 4> last_;
+  filters last_;
   std::size_t next_ = 0;
 };
 
-/// The answers for rows that have the same filter.
-result<void> answer(asked_filters& asked, std::span<const std::byte> blob, const column& keys,
-                    idx_t first, idx_t last, bool* answers) {
-  const auto filter = asked.find(blob);
-  if (!filter) return fail(filter.error());
-  std::vector<hash64> hashes;
-  hashes.reserve(last - first);
-  std::string room;
-  for (idx_t row = first; row < last; ++row) {
-    if (!keys.is_null(row)) hashes.push_back(sql::hash_of(keys.key(row, room)));
+/// The filters of one chunk of rows by the place of their bytes, which do not change meanwhile.
+/// Rows that refer to one value compare its bytes once.
+class chunk_filters {
+ public:
+  explicit chunk_filters(asked_filters& asked) : asked_(asked) {}
+
+  result<shared_filter> find(std::span<const std::byte> blob) {
+    auto& at = found_[{blob.data(), blob.size()}];
+    if (at == nullptr) {
+      auto filter = asked_.find(blob);
+      if (!filter) return filter;
+      at = std::move(*filter);
+    }
+    return at;
   }
-  const auto found = std::make_unique<bool[]>(hashes.size());
-  if (auto ok = (*filter)->filter->may_contain(hashes, {found.get(), hashes.size()}); !ok)
-    return ok;
+
+ private:
+  asked_filters& asked_;
+  std::map<std::pair<const std::byte*, std::size_t>, shared_filter> found_;
+};
+
+/// The answers for rows that have the same filter. A key that is null has the answer null.
+void answer(const any_filter& filter, const column& keys, idx_t first, idx_t last,
+            duckdb_vector to) {
+  std::string room;
+  const auto asked_keys = keys.keys(first, last, room);
+  const auto found = std::make_unique<bool[]>(asked_keys.size());
+  filter.may_contain(asked_keys, {found.get(), asked_keys.size()});
+  auto* const answers = static_cast<bool*>(duckdb_vector_get_data(to));
   const bool* at = found.get();
-  for (idx_t row = first; row < last; ++row) answers[row] = !keys.is_null(row) && *at++;
-  return {};
+  for (idx_t row = first; row < last; ++row) {
+    if (keys.is_null(row)) {
+      set_null(to, row);
+    } else {
+      answers[row] = *at++;
+    }
+  }
 }
 
 void contains(duckdb_function_info info, duckdb_data_chunk rows, duckdb_vector to) {
   call(info, duckdb_scalar_function_set_error, [&]() -> result<void> {
-    auto& asked = *static_cast<asked_filters*>(duckdb_scalar_function_get_extra_info(info));
+    chunk_filters found(*static_cast<asked_filters*>(duckdb_scalar_function_get_extra_info(info)));
     const idx_t count = duckdb_data_chunk_get_size(rows);
     const column filters(rows, 0);
     const column keys(rows, 1);
     if (auto ok = keys.has_keys(); !ok) return ok;
-    auto* const answers = static_cast<bool*>(duckdb_vector_get_data(to));
     for (idx_t first = 0; first < count;) {
       idx_t last = first + 1;
       if (filters.is_null(first)) {
@@ -118,7 +147,9 @@ void contains(duckdb_function_info info, duckdb_data_chunk rows, duckdb_vector t
                filters.bytes(last).data() == blob.data()) {
           ++last;
         }
-        if (auto ok = answer(asked, blob, keys, first, last, answers); !ok) return ok;
+        const auto filter = found.find(blob);
+        if (!filter) return fail(filter.error());
+        answer(*(*filter)->filter, keys, first, last, to);
       }
       first = last;
     }

@@ -6,6 +6,7 @@
 #include <access/heaptoast.h>
 #include <fmgr.h>
 #include <miscadmin.h>
+#include <nodes/primnodes.h>
 #include <utils/memutils.h>
 
 #include "glue.h"
@@ -21,8 +22,6 @@ PG_FUNCTION_INFO_V1(bloomset_may_contain_date);
 /* One piece takes as long as this many in a row. When the pieces that were read took as long as the
  * whole filter does, the rest is read at once: at most twice the time of the better way. */
 #define PIECES_IN_A_ROW 4
-/* Filters with the same header have the same checksums. */
-#define HEADER 64
 
 /* A filter that was asked. */
 struct asked {
@@ -44,6 +43,8 @@ struct kept_filters {
   MemoryContextCallback at_end;
   MemoryContext context;
   uint64 turn;
+  bool is_constant; /* the filter, in all calls */
+  struct asked* constant;
   struct asked asked[MAX_KEPT];
 };
 
@@ -63,11 +64,22 @@ static void close_all(void* all) {
   for (int i = 0; i < MAX_KEPT; ++i) bridge_close(kept->asked[i].filter);
 }
 
+/* A constant of the plan is the same value in each row. A parameter is not: a variable of PL/pgSQL
+ * may change between two calls. */
+static bool has_constant_filter(const FmgrInfo* function) {
+  const Node* const call = function->fn_expr;
+  const List* arguments = NIL;
+  if (call != NULL && IsA(call, FuncExpr)) arguments = ((const FuncExpr*)call)->args;
+  if (call != NULL && IsA(call, OpExpr)) arguments = ((const OpExpr*)call)->args;
+  return arguments != NIL && IsA(linitial(arguments), Const);
+}
+
 static struct kept_filters* kept_by(FmgrInfo* function) {
   struct kept_filters* kept = function->fn_extra;
   if (kept == NULL) {
     kept = MemoryContextAllocZero(function->fn_mcxt, sizeof(*kept));
     kept->context = function->fn_mcxt;
+    kept->is_constant = has_constant_filter(function);
     kept->at_end.func = close_all;
     kept->at_end.arg = kept;
     MemoryContextRegisterResetCallback(function->fn_mcxt, &kept->at_end);
@@ -165,12 +177,15 @@ static struct asked* stored_filter(struct kept_filters* kept, struct varlena* va
 }
 
 static struct asked* filter_in_memory(struct kept_filters* kept, struct varlena* value) {
-  struct varlena* const whole = pg_detoast_datum_packed(value);
-  const struct bridge_bytes bytes = glue_bytes(whole);
+  struct varlena* whole = NULL;
+  struct bridge_bytes bytes;
   struct asked* asked = kept->asked;
+  if (kept->constant != NULL && kept->constant->filter != NULL) return kept->constant;
+  whole = pg_detoast_datum_packed(value);
+  bytes = glue_bytes(whole);
   while (asked != kept->asked + MAX_KEPT &&
          (asked->filter == NULL || asked->has != NULL || asked->size != bytes.size ||
-          memcmp(asked->bytes, bytes.data, Min(bytes.size, HEADER)) != 0)) {
+          memcmp(asked->bytes, bytes.data, bytes.size) != 0)) {
     ++asked;
   }
   if (asked == kept->asked + MAX_KEPT) {
@@ -178,6 +193,7 @@ static struct asked* filter_in_memory(struct kept_filters* kept, struct varlena*
     asked->is_stored = false;
   }
   if (whole != value) pfree(whole);
+  if (kept->is_constant) kept->constant = asked;
   return asked;
 }
 

@@ -5,8 +5,8 @@
 //     bloomset_merge(filter)                the union of a column's filters
 //     bloomset_info(filter)                 its properties, as JSON
 //
-// TEXT and BLOB are keys by their bytes, INTEGER by its eight little-endian bytes. NULL is never a
-// member.
+// TEXT and BLOB are keys by their bytes, INTEGER by its eight little-endian bytes. NULL is no key:
+// the aggregate passes over it, and a query returns NULL.
 
 #include <fmt/format.h>
 #include <sqlite3ext.h>
@@ -94,19 +94,36 @@ std::span<const std::byte> blob_of(sqlite3_value* value) {
 // bloomset_contains
 // ---------------------------------------------------------------------------------
 
-void contains(sqlite3_context* context, int, sqlite3_value** values) {
-  if (is_null(values[0])) return sqlite3_result_null(context);
-  // The filter that the connection asked last: a query over many rows checks and copies it once.
-  auto& last = *static_cast<sql::kept_filter*>(sqlite3_user_data(context));
-  const auto blob = blob_of(values[0]);
-  if (!last.is(blob)) {
-    if (const auto ok = last.open(blob); !ok) return set_error(context, ok.error().message);
+using shared_filter = std::shared_ptr<const sql::kept_filter>;
+
+/// The filter in the first argument, opened. A query over many rows checks and copies it once.
+result<shared_filter> filter_of(sqlite3_context* context, sqlite3_value* value) {
+  // SQLite keeps this as long as the argument is the same: for the whole statement if it is a
+  // constant or a parameter, otherwise for no other row.
+  if (const void* const same = sqlite3_get_auxdata(context, 0)) {
+    return *static_cast<const shared_filter*>(same);
   }
-  if (is_null(values[1])) return sqlite3_result_int(context, 0);
+  auto& last = *static_cast<shared_filter*>(sqlite3_user_data(context));  // of this connection
+  const auto blob = blob_of(value);
+  if (last == nullptr || !last->is(blob)) {
+    auto opened = std::make_shared<sql::kept_filter>();
+    if (auto ok = opened->open(blob); !ok) return fail(std::move(ok.error()));
+    last = std::move(opened);
+  }
+  // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): SQLite deletes it, perhaps at once
+  sqlite3_set_auxdata(context, 0, new shared_filter(last),
+                      [](void* kept) { delete static_cast<shared_filter*>(kept); });
+  return last;
+}
+
+void contains(sqlite3_context* context, int, sqlite3_value** values) {
+  if (is_null(values[0]) || is_null(values[1])) return sqlite3_result_null(context);
+  const auto filter = filter_of(context, values[0]);
+  if (!filter) return set_error(context, filter.error().message);
   key_word word;
   const auto key = key_of(values[1], word);
   if (!key) return set_error(context, no_key);
-  sqlite3_result_int(context, last.filter->may_contain(*key) ? 1 : 0);
+  sqlite3_result_int(context, (*filter)->filter->may_contain(*key) ? 1 : 0);
 }
 
 // Aggregates
@@ -215,8 +232,8 @@ constexpr int pure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 
 int add_functions(sqlite3* db) {
   int status = sqlite3_create_function_v2(
-      db, "bloomset_contains", 2, pure, new sql::kept_filter, call<contains>, nullptr, nullptr,
-      [](void* last) { delete static_cast<sql::kept_filter*>(last); });
+      db, "bloomset_contains", 2, pure, new shared_filter, call<contains>, nullptr, nullptr,
+      [](void* last) { delete static_cast<shared_filter*>(last); });
   if (status == SQLITE_OK) {
     status = sqlite3_create_function(db, "bloomset_info", 1, pure, nullptr, call<info>, nullptr,
                                      nullptr);
