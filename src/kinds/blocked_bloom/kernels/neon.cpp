@@ -96,9 +96,14 @@ struct split_kernel {
   }
 };
 
+// clang's vld1q_u32 is a macro that may stand only within a function.
+uint32x4_t salts_from(std::size_t lane) noexcept {
+  return vld1q_u32(parquet_256::salts.data() + lane);
+}
+
 struct parquet_kernel {
-  uint32x4_t low_salts = vld1q_u32(parquet_256::salts.data());
-  uint32x4_t high_salts = vld1q_u32(parquet_256::salts.data() + 4);
+  uint32x4_t low_salts = salts_from(0);
+  uint32x4_t high_salts = salts_from(4);
 
   // The key's bit in four lanes. Lane `Hash` of `hashes` has the lower half of its hash.
   template <int Hash>
