@@ -3,7 +3,38 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace bloomset::teach {
+namespace {
+
+// The server's limits: docs/server/operations.md.
+constexpr std::uint64_t max_server_capacity = std::uint64_t{1} << 30;
+constexpr std::uint64_t max_server_bytes = std::uint64_t{1} << 30;
+constexpr double max_server_rate = 0.25;
+constexpr double min_blocked_rate = 1e-4;  // the server has a classic filter below
+constexpr std::uint64_t min_cuckoo_capacity = 4;
+
+bool server_has(filter_kind kind, std::uint64_t capacity, double rate) {
+  const auto plan = find_kind(kind)->plan({.capacity = capacity, .fpr = rate});
+  return plan && plan->bytes <= max_server_bytes;
+}
+
+/// The second part of a filter that grows, or the only part of a small one: an upper bound of its
+/// size, and a lower one of its rate.
+bool server_grows(std::uint64_t capacity, double rate) {
+  constexpr std::uint64_t small = 10'000;
+  return server_has(filter_kind::expandable, capacity / 8 + small, rate);
+}
+
+/// A filter for the items that it counts as new, so with room for those that it overlooks.
+bool server_holds(std::uint64_t capacity, double rate) {
+  const auto items = static_cast<std::uint64_t>(static_cast<double>(capacity) * (1 + rate)) + 1;
+  return server_has(rate < min_blocked_rate ? filter_kind::bloom : filter_kind::blocked_bloom,
+                    items, rate);
+}
+
+}  // namespace
 
 plan_request settled_request(const plan_request& asked, const plan_report& plan) {
   plan_request all = asked;
@@ -73,6 +104,30 @@ std::string cpp_line(const kind_info& kind, const plan_request& request) {
   }
   return fmt::format("auto members = bloomset::build_filter(*{}, {{{}}}, sources).value();", row,
                      fields);
+}
+
+std::string server_line(const kind_info& kind, std::uint64_t capacity, double rate) {
+  if (capacity > max_server_capacity) return {};
+  // As the line has it, and as the server reads it.
+  const std::string text = fmt::format("{:.6g}", std::min(rate, max_server_rate));
+  rate = std::min(rate, max_server_rate) * (1 - 1e-5);
+  switch (kind.kind) {
+    case filter_kind::bloom:
+      if (!server_holds(capacity, rate)) return {};
+      return fmt::format("BF.RESERVE members {} {} NONSCALING", text, capacity);
+    case filter_kind::scalable_bloom:
+      if (!server_holds(capacity, 0.9 * rate) || !server_grows(capacity, rate / 20)) return {};
+      return fmt::format("BF.RESERVE members {} {}", text, capacity);
+    case filter_kind::cuckoo:
+      capacity = std::max(capacity, min_cuckoo_capacity);
+      if (!server_has(filter_kind::vector_quotient, capacity, rate / 2) ||
+          !server_grows(capacity, rate / 2)) {
+        return {};
+      }
+      return fmt::format("CF.RESERVE members {} ERROR {}", capacity, text);
+    default:
+      return {};
+  }
 }
 
 std::vector<std::string_view> ability_names(const abilities& can) {

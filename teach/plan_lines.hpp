@@ -3,6 +3,7 @@
 // The shell and C++ lines that create a planned filter, and the names of a kind's abilities.
 
 #include <bloomset/any_filter.hpp>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,10 @@ plan_request settled_request(const plan_request& asked, const plan_report& plan)
 /// Both following functions need a settled request.
 std::string shell_line(const kind_info& kind, const plan_request& request);
 std::string cpp_line(const kind_info& kind, const plan_request& request);
+
+/// The command that reserves such a filter on a server, with the module's default settings. Empty
+/// for kinds that the server does not have, and where the server would refuse the command.
+std::string server_line(const kind_info& kind, std::uint64_t capacity, double rate);
 
 /// A kind's abilities beyond queries: "insert", "erase" and so on.
 std::vector<std::string_view> ability_names(const abilities& can);

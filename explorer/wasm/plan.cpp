@@ -70,11 +70,8 @@ json lines_of(const kind_info& kind, const plan_request& asked, const plan_repor
                 {"python", python_line(kind, settled)}};
   // The server plans by a rate: the requested one, or else the rate that this plan just reaches.
   const double rate = asked.fpr != 0 ? asked.fpr : plan.planned_fpr * (1 + 1e-5);
-  if (kind.kind == filter_kind::scalable_bloom || kind.kind == filter_kind::bloom) {
-    lines["redis"] = fmt::format("BF.RESERVE members {:.6g} {}", rate, plan.capacity);
-  } else if (kind.kind == filter_kind::cuckoo) {
-    lines["redis"] = fmt::format("CF.RESERVE members {} ERROR {:.6g}", plan.capacity, rate);
-  }
+  const std::string line = teach::server_line(kind, plan.capacity, rate);
+  if (!line.empty()) lines["redis"] = line;
   return lines;
 }
 

@@ -1,9 +1,14 @@
 """Plans and plots: the figures of the command line, and lines that carry their names."""
 
+import importlib.util
 import math
+import os
+import pathlib
 import re
 
 import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("asked", [
@@ -58,6 +63,16 @@ def test_a_plans_lines_are_those_of_the_command_line(page, bloomset):
         assert line in said
 
 
+def offered_lines(page):
+    """The server's commands of all kinds of the plan that is shown."""
+    found = []
+    for kind in ("bloom", "scalable_bloom", "cuckoo"):
+        for row in page.all(f"tr[data-kind={kind}]"):
+            row.click()
+            found += [e.text for e in page.all("#plan-detail code") if ".RESERVE" in e.text]
+    return found
+
+
 @pytest.mark.parametrize("asked, line", [
     ({"n": "1M", "fpr": "0.1%"}, "CF.RESERVE members 1000000 ERROR 0.001"),
     ({"n": "1M", "fpr": "", "memory": "2MB"}, None),
@@ -76,6 +91,33 @@ def test_the_copied_redis_line_has_the_plans_rate(page, bloomset, asked, line):
     server = bloomset.json("plan", "--json", "--capacity", words[2], "--fpr", words[4], "--kind", "cuckoo")
     assert server["planned_fpr"] <= planned * 1.0001
     assert server["bytes"] <= size
+
+
+def test_the_server_takes_every_line_that_is_offered(page, tmp_path):
+    """From one item to more than a server has, and from rates that all pass to rates below what hashes give."""
+    spec = importlib.util.spec_from_file_location("module_conftest", ROOT / "tests" / "module" / "conftest.py")
+    servers = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(servers)
+    if not (servers.PROGRAM and os.path.exists(servers.MODULE)):
+        pytest.skip("no server or no module is here")
+    server = servers.Server(tmp_path)
+    offered = {}
+    try:
+        for n in ("1", "3", "1000", "9999", "10000", "1M", "100M", "1G", "1073741824", "1073741825", "1T"):
+            for fpr in ("90%", "26%", "1%", "1e-4", "1e-6", "1e-9", "1e-11", "1e-14", "1e-17", "1e-25", "1e-40"):
+                page.open(tab="plan", n=n, fpr=fpr)
+                for line in offered_lines(page):
+                    offered.setdefault(line.split()[0], []).append(line)
+                    assert server.call(*line.split()) == b"OK", line
+                    server.call("FLUSHALL", "SYNC")
+        for n, memory in (("1M", "1"), ("1M", "1kB"), ("1", "1GB"), ("10", "1MB"), ("1M", "2GiB")):
+            page.open(tab="plan", n=n, fpr="", memory=memory)
+            for line in offered_lines(page):
+                assert server.call(*line.split()) == b"OK", line
+                server.call("FLUSHALL", "SYNC")
+    finally:
+        server.stop()
+    assert len(offered["BF.RESERVE"]) > 60 and len(offered["CF.RESERVE"]) > 30
 
 
 def test_measured_dots_lie_on_the_theorys_line(page):
