@@ -46,7 +46,7 @@ std::vector<std::string> creation_words(const filter_spec& spec) {
              "EXPANSION",   expansion,
              "WINDOW",      std::to_string(spec.window),
              "GENERATIONS", std::to_string(spec.generations)};
-  } else if (!spec.deletable && spec.expansion == 0 && spec.growth != 0) {
+  } else if (compatible && spec.expansion == 0 && spec.growth != 0) {
     words = {rate, capacity, engine, "NONSCALING", std::to_string(spec.growth)};
   } else {
     words = {rate, capacity, "EXPANSION", expansion, spec.deletable ? "DELETABLE" : engine};

@@ -1,5 +1,7 @@
 """Members stay members on every way of a filter: {hash} x {kind} x {way}, and non-members are answered alike."""
 
+import socket
+
 import pytest
 
 from conftest import FIXED_HASH
@@ -100,6 +102,34 @@ def test_members_survive_the_append_only_file_and_its_rewriting(pair):
         one.restart()
         for key, (family, told) in expected.items():
             assert answers(one, family, key) == told, key
+
+
+def test_an_append_only_file_may_be_sent_to_another_server(pair):
+    """As `redis-cli --pipe` does: the other server takes its commands as those of a client."""
+    one, other = pair
+    for server in pair:
+        server.call("FLUSHALL", "SYNC")
+    one.rewrite_append_only_file()
+    expected = {}
+    for kind, (command, *reserve) in {**KINDS, "compatible": ["BF.RESERVE", "0.01", "1000", "NONSCALING", "COMPATIBLE"],
+                                      "compatible cuckoo": ["CF.RESERVE", "1000", "ENGINE", "COMPATIBLE"]}.items():
+        one.call(command, kind, *reserve)
+        one.call(command[:2] + ".INSERT", kind, "ITEMS", *MEMBERS)
+        expected[kind] = command[:2], answers(one, command[:2], kind)
+    for rewrites in (False, True):
+        if rewrites:
+            one.rewrite_append_only_file()
+            other.call("FLUSHALL", "SYNC")
+        one.call("ECHO", "end")
+        file, = (one.folder / "appendonlydir").glob("*.base.aof" if rewrites else "*.incr.aof")
+        with socket.create_connection((other.host, other.port), timeout=30) as link:
+            link.sendall(file.read_bytes() + b"*2\r\n$4\r\nECHO\r\n$3\r\nend\r\n")
+            replies = b""
+            while not replies.endswith(b"$3\r\nend\r\n"):
+                replies += link.recv(1 << 16)
+        assert b"-" not in [line[:1] for line in replies.splitlines()]
+        for key, (family, told) in expected.items():
+            assert answers(other, family, key) == told, key
 
 
 @pytest.mark.parametrize("rate, capacity", [("1e-20", 1000), ("1e-12", 100_000)])
