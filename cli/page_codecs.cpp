@@ -114,6 +114,7 @@ bool unpack_lz4(packed_bytes packed, page_bytes into) {
   return with.good() && with.is_full();
 }
 
+/// A page may have several members, and zeros after each, as any gzip file may.
 bool unpack_gzip(packed_bytes packed, page_bytes into) {
   constexpr int gzip_or_zlib = 32;
   z_stream stream{};
@@ -126,7 +127,12 @@ bool unpack_gzip(packed_bytes packed, page_bytes into) {
   stream.avail_in = static_cast<uInt>(packed.size());
   stream.next_out = reinterpret_cast<Bytef*>(into.data());
   stream.avail_out = static_cast<uInt>(into.size());
-  const int end = ::inflate(&stream, Z_FINISH);
+  int end = Z_OK;
+  do {
+    end = ::inflate(&stream, Z_FINISH);
+    if (end != Z_STREAM_END) break;
+    for (; stream.avail_in != 0 && *stream.next_in == 0; ++stream.next_in) --stream.avail_in;
+  } while (stream.avail_in != 0 && ::inflateReset(&stream) == Z_OK);
   ::inflateEnd(&stream);
   return end == Z_STREAM_END && stream.avail_out == 0;
 }

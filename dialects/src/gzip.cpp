@@ -42,8 +42,16 @@ std::size_t gunzip_stream::fill(std::span<std::byte> into) noexcept {
     outcome_ = ::inflate(stream_.get(), Z_NO_FLUSH);
     left_ = left_.subspan(give - stream_->avail_in);
     done += room - stream_->avail_out;
+    if (outcome_ == Z_STREAM_END) next_member();
   }
   return done;
+}
+
+void gunzip_stream::next_member() noexcept {
+  const auto next =
+      std::find_if(left_.begin(), left_.end(), [](std::byte b) { return b != std::byte{0}; });
+  left_ = left_.subspan(static_cast<std::size_t>(next - left_.begin()));
+  if (!left_.empty()) outcome_ = ::inflateReset(stream_.get());
 }
 
 result<void> gunzip_stream::ended_well() const {

@@ -15,18 +15,19 @@ namespace bloomset::dialects {
 
 bool is_gzip(std::span<const std::byte> bytes) noexcept;
 
-/// Unpacks one gzip member piece by piece, into the caller's memory.
+/// Unpacks the members of a gzip file piece by piece, into the caller's memory. Zeros after a
+/// member are skipped, as gzip does: tapes and block devices pad with them.
 class gunzip_stream {
  public:
   /// Fails with out_of_memory.
   static result<gunzip_stream> open(std::span<const std::byte> packed);
 
-  /// Unpacks until `into` is full, the member ends or the data is damaged. Returns the bytes
+  /// Unpacks until `into` is full, the last member ends or the data is damaged. Returns the bytes
   /// written.
   std::size_t fill(std::span<std::byte> into) noexcept;
 
-  /// Fails unless the member ended, with the right checksum and no bytes behind it. Call it after
-  /// fill() returned less than it was given.
+  /// Fails unless the last member ended, with the right checksum and only zeros behind it. Call it
+  /// after fill() returned less than it was given.
   result<void> ended_well() const;
 
  private:
@@ -35,6 +36,9 @@ class gunzip_stream {
   };
 
   gunzip_stream() = default;
+
+  /// Skips zeros, and begins the member after them if there is one.
+  void next_member() noexcept;
 
   std::span<const std::byte> left_;
   std::unique_ptr<z_stream, closer> stream_;  // zlib refuses a stream that was moved

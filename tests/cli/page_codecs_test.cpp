@@ -3,6 +3,7 @@
 #include "page_codecs.hpp"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <random>
 #include <string>
@@ -51,6 +52,34 @@ TEST(page_codecs, lz4_has_literals_and_copies) {
       "\xf0\x01"
       "0123456789abcdef"sv;
   EXPECT_EQ(unpacked(lz4, block, 39), "abcabcabcabcabcabcabcab0123456789abcdef");
+}
+
+std::string gzipped(std::string_view text) {
+  std::string packed(100, '\0');
+  z_stream stream{};
+  EXPECT_EQ(::deflateInit2(&stream, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string from(text);
+  stream.next_in = reinterpret_cast<Bytef*>(from.data());
+  stream.avail_in = static_cast<uInt>(from.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(::deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  ::deflateEnd(&stream);
+  return packed;
+}
+
+TEST(page_codecs, gzip_has_members_and_zeros_between_them) {
+  const std::string zeros(9, '\0');
+  const std::string members = gzipped("one ") + zeros + gzipped("") + gzipped("two");
+  EXPECT_EQ(unpacked(gzip, members, 7), "one two");
+  EXPECT_EQ(unpacked(gzip, members + zeros, 7), "one two");
+  EXPECT_EQ(unpacked(gzip, members + gzipped(""), 7), "one two");
+  constexpr std::string_view damaged = "a page's gzip data is damaged; get the file anew";
+  EXPECT_EQ(unpacked(gzip, members + "x", 7), damaged);
+  EXPECT_EQ(unpacked(gzip, members + gzipped("x"), 7), damaged);
+  EXPECT_EQ(unpacked(gzip, members, 8), damaged);
+  EXPECT_EQ(unpacked(gzip, members.substr(0, members.size() - 1), 7), damaged);
 }
 
 TEST(page_codecs, damage_and_other_codecs_are_refused_with_a_sentence) {
