@@ -72,12 +72,15 @@ TEST_P(hostile_dialect, every_truncation_is_found_where_a_length_is_stored) {
   }
 }
 
-TEST_P(hostile_dialect, nothing_may_follow_but_dcsos_data) {
+TEST_P(hostile_dialect, nothing_may_follow_but_dcsos_data_and_zeros_after_gzip) {
   for (const std::size_t more : {std::size_t{1}, std::size_t{8}, std::size_t{4096}}) {
-    auto longer = sample_.bytes;
-    longer.resize(longer.size() + more);
-    const bool may = sample_.name == "dcso";
-    EXPECT_EQ(use(longer), may) << more;
+    for (const std::byte filling : {std::byte{0}, std::byte{1}}) {
+      auto longer = sample_.bytes;
+      longer.resize(longer.size() + more, filling);
+      const bool may =
+          sample_.name == "dcso" || (sample_.name == "dcso_gzip" && filling == std::byte{0});
+      EXPECT_EQ(use(longer), may) << more;
+    }
   }
 }
 
@@ -302,8 +305,20 @@ TEST(parquet_file, keys_are_what_the_schema_says_of_the_column) {
        {"0.05", "-3", ".5", "1.500", "21474836.47"},
        {"0.055", "21474836.48", "-", ".", "", "1e3", "1.2.3"},
        "scale 2"},
-      {"DECIMAL of scale 19", 2, "250a1526", {}, {"1"}, "a DECIMAL that is not stored as"},
-      {"DECIMAL in bytes", 6, "250a1504", {}, {"1"}, "a DECIMAL that is not stored as"},
+      {"DECIMAL of scale 19", 2, "250a1526", {}, {"1"}, "a DECIMAL of a size or scale that is not"},
+      {"DECIMAL in bytes",
+       6,
+       "250a150415f0ffff03",  // of a precision that bounds the size
+       {"0.05", "-3", "170141183460469231731687303715884105727"},
+       {"0.055", "1e3", "x"},
+       "a DECIMAL of scale 2 in up to 250 bytes"},
+      {"DECIMAL in bytes of unknown precision",
+       6,
+       "250a1504",
+       {"1701411834604692317316873037158841057.27"},
+       {"1701411834604692317316873037158841057.28"},
+       "up to 16 bytes; ask for a number that fits"},
+      {"FLOAT", 4, "", {"0", "nan", "1e30", "-inf"}, {"1e39", "x", "1,5"}, "ask for a number"},
       {"TIME_MILLIS", 1, "250e", {"5000"}, {"00:00:05"}, "a TIME in milliseconds since midnight"},
       {"TIMESTAMP(nanoseconds)",
        2,
@@ -346,6 +361,35 @@ TEST(parquet_file, values_of_fixed_size_take_keys_of_that_size) {
   };
   EXPECT_EQ(at(""), 16);
   EXPECT_EQ(at("6cec0000"), 36);  // UUID
+}
+
+TEST(parquet_file, decimals_and_halves_have_their_sizes) {
+  // As above, with a type_length of that many bytes.
+  const auto column = [](std::string_view length_hex, std::string_view more_hex) {
+    const auto bytes =
+        parquet_file("1502192c480172150200150e15" + std::string(length_hex) + "280163" +
+                         std::string(more_hex) + "00291c191c26001c150e29180163b608000026020000",
+                     filter_of_one_block);
+    return d::open(mapped_storage(nullptr, bytes), {.name = "f", .options = {{"column", "c"}}});
+  };
+  constexpr std::string_view scale_2 = "250a1504";
+  const auto one = column("02", scale_2);
+  ASSERT_TRUE(one && one->askable());
+  EXPECT_TRUE(one->accepts("1.27") && one->accepts("-1.28") && one->accepts("-0"));
+  EXPECT_FALSE(one->accepts("1.28") || one->accepts("-1.29") || one->accepts("2.56"));
+  const auto most = column("8004", scale_2);  // 256 bytes
+  EXPECT_TRUE(most && most->accepts(std::string(600, '9')));
+  EXPECT_FALSE(most->accepts(std::string(100'000, '9')));
+  for (const std::string_view length : {"00", "01", "8204", "feffffff0f"}) {
+    const auto other = column(length, scale_2);
+    EXPECT_FALSE(other && other->askable()) << length;
+  }
+  EXPECT_FALSE(column("02", "250a15feffffff0f")->askable());  // a scale of 2^31 - 1
+  const auto half = column("04", "6cfc0000");                 // FLOAT16
+  ASSERT_TRUE(half && half->askable());
+  EXPECT_TRUE(half->accepts("65504") && half->accepts("1e-9") && half->accepts("nan"));
+  EXPECT_FALSE(half->accepts("1e5") || half->accepts("x"));
+  EXPECT_FALSE(column("08", "6cfc0000")->askable());
 }
 
 TEST(parquet_file, any_change_of_the_footer_is_refused_or_harmless) {

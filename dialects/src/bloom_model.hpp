@@ -87,6 +87,8 @@ class bloom_model final : public bloom_face<C> {
     if (container_.form().bytes_of(key, scratch)) return {};
     return container_.form().refusal(key);
   }
+  std::string_view key_form_name() const noexcept override { return container_.form().noun(); }
+  bool fits(std::string_view key) const override { return container_.form().fits(key); }
 
   void may_contain(std::span<const std::string_view> keys,
                    std::span<bool> answers) const noexcept override {

@@ -6,8 +6,9 @@
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <limits>
+#include <cmath>
 
+#include "equal_values.hpp"
 #include "options.hpp"
 
 namespace bloomset::dialects {
@@ -59,40 +60,86 @@ bool put_date(std::string_view key, std::vector<std::byte>& to) {
   return true;
 }
 
-/// A decimal fraction times 10^scale, if the result is whole and within 64 bits.
-std::optional<std::int64_t> unscaled(std::string_view key, std::uint32_t scale) noexcept {
+/// The nearest binary16; of two as near the even one. False beyond the largest, unless infinite.
+bool put_half(double number, std::vector<std::byte>& to) {
+  constexpr int fraction = 10;
+  constexpr int min_exponent = -14;
+  constexpr unsigned infinity = 0x7c00;
+  const double magnitude = std::fabs(number);
+  unsigned bits = infinity | (std::isnan(number) ? 0x200U : 0U);
+  if (std::isfinite(number)) {
+    const int exponent =
+        magnitude == 0 ? min_exponent : std::max(std::ilogb(magnitude), min_exponent);
+    // The leading one of the fraction, and a carry of the rounding, add to the exponent.
+    bits = (static_cast<unsigned>(exponent - min_exponent) << fraction) +
+           static_cast<unsigned>(std::nearbyint(std::ldexp(magnitude, fraction - exponent)));
+    if (bits >= infinity) return false;
+  }
+  put_little(to, static_cast<std::uint16_t>(bits | (std::signbit(number) ? 0x8000U : 0U)));
+  return true;
+}
+
+template <class Number>
+bool put_float(const value_form& form, std::string_view key, std::vector<std::byte>& to) {
+  Number number{};
+  const char* const end = key.data() + key.size();
+  const auto read = std::from_chars(key.data(), end, number);
+  if (read.ec != std::errc{} || read.ptr != end) return false;
+  if (form.how != encoding::float16) {
+    put_little(to, number);
+  } else if (!put_half(number, to)) {
+    return false;
+  }
+  (void)first_encoding(form, to);
+  return true;
+}
+
+/// A decimal fraction times 10^scale in two's complement, the most significant byte first. False if
+/// that is not whole or needs more bytes than `to` has.
+bool put_unscaled(std::string_view key, std::uint32_t scale, std::span<std::byte> to) {
   const bool negative = take(key, '-');
   const auto point = std::min(key.find('.'), key.size());
   const auto whole = key.substr(0, point);
   auto fraction = key.substr(std::min(point + 1, key.size()));
-  if (whole.empty() && fraction.empty()) return std::nullopt;
+  if (whole.empty() && fraction.empty()) return false;
   while (fraction.size() > scale && fraction.ends_with('0')) fraction.remove_suffix(1);
-  if (fraction.size() > scale) return std::nullopt;
-  std::int64_t number = 0;
-  const auto append = [&](char c) {
-    const int digit = negative ? '0' - c : c - '0';
-    return c >= '0' && c <= '9' && !__builtin_mul_overflow(number, 10, &number) &&
-           !__builtin_add_overflow(number, digit, &number);
+  if (fraction.size() > scale) return false;
+  const auto append = [to](char c) {
+    if (c < '0' || c > '9') return false;
+    auto carry = static_cast<unsigned>(c - '0');
+    for (std::size_t i = to.size(); i-- > 0; carry >>= 8) {
+      carry += std::to_integer<unsigned>(to[i]) * 10;
+      to[i] = static_cast<std::byte>(carry & 0xff);
+    }
+    return carry == 0;
   };
-  for (const std::string_view part : {whole, fraction}) {
-    for (const char c : part) {
-      if (!append(c)) return std::nullopt;
+  const auto append_all = [&](std::string_view digits) {
+    return std::all_of(digits.begin(), digits.end(), append);
+  };
+  if (!append_all(whole) || !append_all(fraction)) return false;
+  for (std::size_t place = fraction.size(); place < scale; ++place) {
+    if (!append('0')) return false;
+  }
+  const auto is_set = [](std::byte b) { return b != std::byte{0}; };
+  const bool minus = negative && std::any_of(to.begin(), to.end(), is_set);
+  if (minus) {
+    unsigned carry = 1;
+    for (std::size_t i = to.size(); i-- > 0; carry >>= 8) {
+      carry += std::to_integer<unsigned>(~to[i]);
+      to[i] = static_cast<std::byte>(carry & 0xff);
     }
   }
-  for (std::size_t place = fraction.size(); place < scale; ++place) {
-    if (!append('0')) return std::nullopt;
-  }
-  return number;
+  return minus == is_set(to.front() & std::byte{0x80});
 }
 
-template <class Number>
-bool put_decimal(std::string_view key, std::uint32_t scale, std::vector<std::byte>& to) {
-  const auto number = unscaled(key, scale);
-  if (!number || *number < std::numeric_limits<Number>::min() ||
-      *number > std::numeric_limits<Number>::max()) {
-    return false;
+bool put_decimal(const value_form& form, std::string_view key, std::vector<std::byte>& to) {
+  to.resize(form.size);
+  if (!put_unscaled(key, form.scale, to)) return false;
+  if (form.how == encoding::short_decimal) {
+    (void)first_encoding(form, to);
+  } else {
+    std::reverse(to.begin(), to.end());
   }
-  put_little(to, static_cast<Number>(*number));
   return true;
 }
 
@@ -152,11 +199,15 @@ bool put_utf16(std::string_view key, std::vector<std::byte>& to) {
   return true;
 }
 
-/// Appends a key's bytes in an encoding other than `bytes`. False if it has none.
+/// Appends a key's bytes in an encoding that changes them. False if it has none.
 bool put_value(const value_form& form, std::string_view key, std::vector<std::byte>& to) {
   switch (form.how) {
     case encoding::utf16le:
       return put_utf16(key, to);
+    case encoding::int8:
+      return put_number<std::int8_t>(key, to);
+    case encoding::int16:
+      return put_number<std::int16_t>(key, to);
     case encoding::int32:
       return put_number<std::int32_t>(key, to);
     case encoding::int64:
@@ -166,18 +217,19 @@ bool put_value(const value_form& form, std::string_view key, std::vector<std::by
     case encoding::uint64:
       return put_number<std::uint64_t>(key, to);
     case encoding::float32:
-      return put_number<float>(key, to);
+      return put_float<float>(form, key, to);
+    case encoding::float16:
     case encoding::float64:
-      return put_number<double>(key, to);
+      return put_float<double>(form, key, to);
     case encoding::date:
       return put_date(key, to);
-    case encoding::decimal32:
-      return put_decimal<std::int32_t>(key, form.scale, to);
-    case encoding::decimal64:
-      return put_decimal<std::int64_t>(key, form.scale, to);
+    case encoding::decimal:
+    case encoding::short_decimal:
+      return put_decimal(form, key, to);
     case encoding::uuid:
       return put_uuid(key, to);
     case encoding::bytes:
+    case encoding::url:
     case encoding::unknown:
       break;
   }
@@ -196,13 +248,24 @@ result<void> key_form::known() const {
 
 std::optional<std::span<const std::byte>> key_form::bytes_of(
     std::string_view key, std::vector<std::byte>& scratch) const {
-  if (how_.how == encoding::bytes) {
+  if (how_.how == encoding::bytes || how_.how == encoding::url) {
     if (how_.size != 0 && key.size() != how_.size) return std::nullopt;
     return std::as_bytes(std::span(key));
   }
   scratch.clear();
   if (!put_value(how_, key, scratch)) return std::nullopt;
+  if (how_.big_endian) std::reverse(scratch.begin(), scratch.end());
   return scratch;
+}
+
+std::string_view key_form::noun() const noexcept {
+  return how_.how == encoding::bytes && how_.size == 0 ? std::string_view() : name_of(how_.how);
+}
+
+bool key_form::fits(std::string_view key) const {
+  if (how_.how == encoding::url) return key.find("://") != std::string_view::npos;
+  std::vector<std::byte> scratch;
+  return bytes_of(key, scratch).has_value();
 }
 
 std::string_view name_of(encoding how) noexcept {
@@ -211,8 +274,14 @@ std::string_view name_of(encoding how) noexcept {
       return "of a known form";
     case encoding::bytes:
       return "of the right size";
+    case encoding::url:
+      return "a URL with its scheme";
     case encoding::utf16le:
       return "text in UTF-8";
+    case encoding::int8:
+      return "a whole number of 8 bits";
+    case encoding::int16:
+      return "a whole number of 16 bits";
     case encoding::int32:
       return "a whole number of 32 bits";
     case encoding::int64:
@@ -225,10 +294,11 @@ std::string_view name_of(encoding how) noexcept {
       return "a date, YYYY-MM-DD";
     case encoding::uuid:
       return "a UUID";
+    case encoding::float16:
     case encoding::float32:
     case encoding::float64:
-    case encoding::decimal32:
-    case encoding::decimal64:
+    case encoding::decimal:
+    case encoding::short_decimal:
       break;
   }
   return "a number";

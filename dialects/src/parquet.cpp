@@ -6,6 +6,7 @@
 #include <bloomset/defaults.hpp>
 
 #include "bloom_model.hpp"
+#include "equal_values.hpp"
 #include "parquet_file.hpp"
 #include "parquet_filter.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 namespace parquet_format {
 
 constexpr std::string_view types =
-    "bytes (or string), int32, int64, uint32, uint64, date, uuid, float or double";
+    "bytes (or string), int32, int64, uint32, uint64, date, uuid, float16, float or double";
 constexpr std::array options = {
     kind_option{"column", "a column's path, with dots",
                 "the column whose filters are meant, in a Parquet file"},
@@ -32,6 +33,7 @@ result<encoding> type_of(const option_list& given) {
   if (*text == "uint64") return encoding::uint64;
   if (*text == "date") return encoding::date;
   if (*text == "uuid") return encoding::uuid;
+  if (*text == "float16") return encoding::float16;
   if (*text == "float") return encoding::float32;
   if (*text == "double") return encoding::float64;
   return fail(errc::invalid_argument, fmt::format("--with type={}: give {}", *text, types));
@@ -103,6 +105,8 @@ class parquet_model final : public parquet_face {
     if (in_file()) return fail(errc::invalid_argument, column_);
     return form().refusal(key);
   }
+  std::string_view key_form_name() const noexcept override { return form().noun(); }
+  bool fits(std::string_view key) const override { return form().fits(key); }
 
   void may_contain(std::span<const std::string_view> keys,
                    std::span<bool> answers) const noexcept override {
@@ -124,6 +128,12 @@ class parquet_model final : public parquet_face {
         each.may_contain(std::span<const hash64>(hashes.data(), n), maybe);
         for (std::size_t i = 0; i < n; ++i) answers[at + i] |= accepted[i] && maybe[i];
       }
+      if (!has_equal_encodings(form_)) continue;
+      for (std::size_t i = 0; i < n; ++i) {
+        if (!accepted[i] || answers[at + i]) continue;
+        (void)how.bytes_of(keys[at + i], scratch);
+        answers[at + i] = may_contain_equal(scratch);
+      }
     }
   }
 
@@ -140,6 +150,8 @@ class parquet_model final : public parquet_face {
         summary.inserted += is_new;
         summary.maybe_present += !is_new;
         ++summary.done;
+        if (!has_equal_encodings(form_)) continue;
+        while (next_encoding(form_, scratch)) filters_.front().insert(parquet_hash(scratch));
       }
       return summary;
     } else {
@@ -212,6 +224,25 @@ class parquet_model final : public parquet_face {
   }
 
   bool in_file() const noexcept { return !column_.empty(); }
+
+  /// Whether an equal value in an encoding after this one may be in a filter. A NaN may be, unless
+  /// the filters are empty.
+  bool may_contain_equal(std::vector<std::byte>& value) const {
+    const auto any_filter = [&](auto&& is_true) {
+      return std::any_of(filters_.begin(), filters_.end(), is_true);
+    };
+    if (is_nan(form_, value)) {
+      return any_filter([](const auto& each) {
+        const auto bits = each.bits();
+        return std::any_of(bits.begin(), bits.end(), [](std::byte b) { return b != std::byte{0}; });
+      });
+    }
+    while (next_encoding(form_, value)) {
+      const hash64 hash = parquet_hash(value);
+      if (any_filter([&](const auto& each) { return each.may_contain(hash); })) return true;
+    }
+    return false;
+  }
 
   std::vector<filter_type> filters_;
   value_form form_;

@@ -82,23 +82,6 @@ result<void> check_type(const parquet_type& type, std::string_view column) {
   return {};
 }
 
-/// Engines take both zeros for equal, and their bytes differ.
-void add_other_zero(const parquet_type& type, distinct_hashes& into) {
-  constexpr std::int64_t single = 4;
-  constexpr std::int64_t real = 5;
-  if (type.physical != single && type.physical != real) return;
-  std::vector<std::byte> zero(type.width);
-  const hash64 plus = parquet_hash(zero);
-  zero.back() = std::byte{0x80};
-  const hash64 minus = parquet_hash(zero);
-  const auto all = into.sorted();
-  if (std::binary_search(all.begin(), all.end(), plus)) {
-    into.add(minus);
-  } else if (std::binary_search(all.begin(), all.end(), minus)) {
-    into.add(plus);
-  }
-}
-
 /// 0 if the numbers make no sense.
 std::uint64_t pages_end(const parquet_chunk& chunk) {
   const std::int64_t start = chunk.pages_at();
@@ -221,7 +204,6 @@ class attaching {
     if (auto ok = hash_values(file_.first(footer.at), chunk, type, request_.unpack, values); !ok) {
       return ok;
     }
-    add_other_zero(type, values);
     const auto hashes = values.sorted();
     const auto bytes = parquet_bytes(hashes.size(), request_.fpr);
     if (!bytes) {

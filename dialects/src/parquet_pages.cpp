@@ -4,8 +4,10 @@
 #include <zlib.h>
 
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "equal_values.hpp"
 #include "options.hpp"
 #include "parquet_filter.hpp"
 #include "parquet_values.hpp"
@@ -72,12 +74,23 @@ failure malformed(std::string_view what) {
   return fail(errc::corrupt, fmt::format("{}; get the file anew", what));
 }
 
+/// The form that decides which values are equal. Floating-point numbers are, whatever a logical
+/// type says of them.
+value_form compared_form(const parquet_type& type) {
+  constexpr std::int64_t single = 4;
+  constexpr std::int64_t real = 5;
+  if (type.physical == single) return {.how = encoding::float32};
+  if (type.physical == real) return {.how = encoding::float64};
+  return type.form;
+}
+
 class chunk_reader {
  public:
   chunk_reader(const parquet_chunk& chunk, const parquet_type& type, const parquet_codec& unpack,
                distinct_hashes& into)
       : codec_(chunk.codec),
         type_{.width = type.width, .is_integer = type.physical == 1 || type.physical == 2},
+        form_(compared_form(type)),
         levels_(type.levels),
         unpack_(unpack),
         into_(into),
@@ -98,10 +111,27 @@ class chunk_reader {
     for (std::size_t i = 0; i < dictionary_.size(); ++i) {
       if (used_[i]) into_.add(dictionary_[i]);
     }
+    for (const auto& [entry, hash] : equals_) {
+      if (used_[entry]) into_.add(hash);
+    }
     return {};
   }
 
  private:
+  /// Calls use(hash) for the encodings that engines may query for this value: its own, and the
+  /// usual ones of values that they take for equal.
+  template <class Use>
+  void hashes_of(std::span<const std::byte> value, Use&& use) {
+    use(parquet_hash(value));
+    if (!has_equal_encodings(form_)) return;
+    equal_.assign(value.begin(), value.end());
+    if (!first_encoding(form_, equal_)) return;
+    use(parquet_hash(equal_));
+    // Writers of decimals use the shortest form or one of their own.
+    if (form_.how == encoding::short_decimal) return;
+    while (next_encoding(form_, equal_)) use(parquet_hash(equal_));
+  }
+
   result<void> read_page(const page_header& header, std::span<const std::byte> body) {
     if (header.kind == index_page) return {};
     if (header.kind != data_page && header.kind != data_page_v2 && header.kind != dictionary_page) {
@@ -141,11 +171,22 @@ class chunk_reader {
     const auto bytes = unpacked(body, header.size);
     if (!bytes) return fail(bytes.error());
     if (!read_values(*bytes, page_encoding::plain, type_, static_cast<std::uint64_t>(header.values),
-                     [&](auto value) { dictionary_.push_back(parquet_hash(value)); })) {
+                     [&](auto value) { add_entry(value); })) {
       return malformed("a dictionary is shorter than it states");
     }
     used_.resize(dictionary_.size());
     return {};
+  }
+
+  void add_entry(std::span<const std::byte> value) {
+    const std::size_t entry = dictionary_.size();
+    hashes_of(value, [&](hash64 hash) {
+      if (dictionary_.size() == entry) {
+        dictionary_.push_back(hash);
+      } else if (hash != dictionary_[entry]) {
+        equals_.emplace_back(entry, hash);
+      }
+    });
   }
 
   /// Levels with their lengths in front, then values, all of it packed.
@@ -216,8 +257,9 @@ class chunk_reader {
       return {};
     }
     if (!can_read(how, type_)) return unknown_encoding(encoding);
-    if (!read_values(data, how, type_, values,
-                     [&](auto value) { into_.add(parquet_hash(value)); })) {
+    if (!read_values(data, how, type_, values, [&](auto value) {
+          hashes_of(value, [&](hash64 hash) { into_.add(hash); });
+        })) {
       return malformed("a page's values cannot be read");
     }
     return {};
@@ -232,11 +274,14 @@ class chunk_reader {
 
   std::int64_t codec_;
   value_type type_;
+  value_form form_;
   parquet_levels levels_;
   const parquet_codec& unpack_;
   distinct_hashes& into_;
   std::uint64_t left_;  // values whose pages were not read yet
   std::vector<hash64> dictionary_;
+  std::vector<std::pair<std::size_t, hash64>> equals_;  // entries, and other hashes of their values
+  std::vector<std::byte> equal_;
   std::vector<bool> used_;
   std::vector<std::byte> unpacked_;
 };

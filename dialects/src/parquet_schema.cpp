@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct element {
   std::string_view name;
   std::int64_t children = 0;
   std::int64_t scale = 0;
+  std::int64_t precision = 0;
   meaning converted = meaning::none;
   std::optional<meaning> logical;
   std::string_view unit;  // of times
@@ -87,8 +89,8 @@ meaning converted_meaning(std::int64_t number) {
 void read_member(cursor& from, element& into) {
   const meaning what = *into.logical;
   from.structure([&](const field& each) {
-    if (what == meaning::decimal && each.id == 1 && each.kind == type::i32) {
-      into.scale = from.number();
+    if (what == meaning::decimal && each.id <= 2 && each.kind == type::i32) {
+      (each.id == 1 ? into.scale : into.precision) = from.number();
       return true;
     }
     if (what == meaning::integer && each.id == 2 && each.kind == type::no) {
@@ -164,6 +166,7 @@ element read_element(cursor& from) {
         made.unit = number == 7 || number == 9 ? "milliseconds" : "microseconds";
       }
       if (each.id == 7 && !made.logical) made.scale = number;
+      if (each.id == 8 && !made.logical) made.precision = number;
     } else {
       return false;
     }
@@ -183,17 +186,42 @@ parquet_type number_of(encoding how) {
   return {{.how = how}, fmt::format("holds numbers; ask for {}", name_of(how))};
 }
 
+/// A decimal in bytes has the most significant one first. Arrays of any length should be as short
+/// as they can, but need not be.
 parquet_type decimal_of(const element& leaf) {
-  constexpr std::int64_t max_places = 18;  // of 64 bits
-  const bool narrow = leaf.physical == int32;
-  if ((!narrow && leaf.physical != int64) || leaf.scale < 0 || leaf.scale > max_places) {
-    return cannot_be_asked("a DECIMAL that is not stored as an integer of 32 or 64 bits");
+  constexpr std::int64_t max_bytes = 256;
+  constexpr std::int64_t usual_bytes = 16;
+  constexpr std::int64_t max_precision = 600;  // less than max_bytes
+  value_form form{.how = encoding::decimal, .scale = static_cast<std::uint32_t>(leaf.scale)};
+  std::int64_t size = 0;
+  switch (leaf.physical.value_or(-1)) {
+    case int32:
+      size = 4;
+      break;
+    case int64:
+      size = 8;
+      break;
+    case fixed_bytes:
+      size = leaf.size;
+      form.big_endian = true;
+      break;
+    case byte_array:
+      // 3.33 bits per digit, and the sign.
+      size = std::max(usual_bytes, std::min(leaf.precision, max_precision) * 333 / 800 + 1);
+      form.how = encoding::short_decimal;
+      break;
+    default:
+      break;
   }
-  return {{.how = narrow ? encoding::decimal32 : encoding::decimal64,
-           .scale = static_cast<std::uint32_t>(leaf.scale)},
-          fmt::format("is a DECIMAL of scale {} in {} bits; ask for a number with no more than {} "
-                      "digits after the point",
-                      leaf.scale, narrow ? 32 : 64, leaf.scale)};
+  const std::int64_t max_places = (size * 8 - 1) * 301 / 1000;  // the digits that always fit
+  if (size <= 0 || size > max_bytes || leaf.scale < 0 || leaf.scale > max_places) {
+    return cannot_be_asked("a DECIMAL of a size or scale that is not known");
+  }
+  form.size = static_cast<std::uint32_t>(size);
+  return {form,
+          fmt::format("is a DECIMAL of scale {} in {}{} bytes; ask for a number that fits, with no "
+                      "more than {} digits after the point",
+                      leaf.scale, leaf.physical == byte_array ? "up to " : "", size, leaf.scale)};
 }
 
 /// Times are queried as the integers that the file stores.
@@ -276,7 +304,8 @@ parquet_type type_of(const element& leaf) {
     case meaning::interval:
       return cannot_be_asked("an INTERVAL");
     case meaning::float16:
-      return cannot_be_asked("a FLOAT16");
+      if (physical != fixed_bytes || leaf.size != 2) break;
+      return number_of(encoding::float16);
     case meaning::unknown:
       return cannot_be_asked("of a logical type that is not known");
   }

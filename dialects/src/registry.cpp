@@ -60,6 +60,12 @@ bool foreign_filter::stores_key_type() const noexcept {
 result<void> foreign_filter::accepts(std::string_view key) const {
   return get().accepts(key);
 }
+std::string_view foreign_filter::key_form_name() const noexcept {
+  return get().key_form_name();
+}
+bool foreign_filter::fits(std::string_view key) const {
+  return get().fits(key);
+}
 bool foreign_filter::may_contain(std::string_view key) const noexcept {
   bool answer = false;
   get().may_contain({&key, 1}, {&answer, 1});

@@ -18,6 +18,7 @@ engines.need(*engines.ARROW)
 
 import compact  # noqa: E402
 import duckdb  # noqa: E402
+import numpy as np  # noqa: E402
 import polars  # noqa: E402
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
@@ -53,7 +54,7 @@ def table():
 TABLE = table()
 LEAVES = {"id": "int64", "n": "int32", "word": "bytes", "code": "bytes", "x": "float", "y": "double", "day": "int32",
           "none": "bytes", "kind": "bytes", "tags.list.element": "bytes", "deep.in": "bytes"}
-# A DECIMAL in bytes: no text for `check`, but engines can ask for it.
+# A DECIMAL in bytes: no bare filter has its type.
 COLUMNS = [*LEAVES, "money"]
 
 
@@ -246,13 +247,97 @@ def test_duckdb_reads_no_pages_for_values_that_are_not_there(attach, tmp_path, c
     assert read(new, absent)[1] == 0 < read(old, absent)[1]
 
 
-def test_both_zeros_are_found(run, attach, tmp_path):
+FLOATS = {pa.float16(): "u2", pa.float32(): "u4", pa.float64(): "u8"}
+
+
+def of_bits(bits, kind):
+    """A column of floating-point numbers whose bits are these."""
+    numbers = np.array(bits, FLOATS[kind]).view(FLOATS[kind].replace("u", "f"))
+    return pa.table({"x": pa.Array.from_buffers(kind, len(bits), [None, pa.py_buffer(numbers)])})
+
+
+def nans_of(kind):
+    """A NaN with a payload and its sign set, as the engines' own NaNs are not."""
+    return {2: 0xfe01, 4: 0xffc00001, 8: 0xfff8000000000001}[int(FLOATS[kind][1])]
+
+
+@pytest.mark.parametrize("kind", FLOATS, ids=str)
+@pytest.mark.parametrize("dictionary", [True, False], ids=["dictionary", "plain"])
+def test_both_zeros_are_found(run, attach, tmp_path, kind, dictionary):
     """Engines take them for equal. DuckDB probes both; others need not."""
-    for kind in (pa.float32(), pa.float64()):
-        for stored in (0.0, -0.0):
-            pq.write_table(pa.table({"x": pa.array([stored, 7.5], kind)}), tmp_path / "t.parquet")
-            assert attach("-q", "t.parquet", "--column", "x").returncode == 0
-            assert run("check", "t.parquet", "--column", "x", input="0\n-0.0\n7.5\n1\n") == "0\n-0.0\n7.5\n"
+    sign = 1 << (8 * int(FLOATS[kind][1]) - 1)
+    for zero in (0, sign):
+        more = np.array([7.5], FLOATS[kind].replace("u", "f")).view(FLOATS[kind])
+        pq.write_table(of_bits([zero, *more], kind), tmp_path / "t.parquet", use_dictionary=dictionary)
+        assert attach("-q", "t.parquet", "--column", "x").returncode == 0
+        asked = ("check", "t.parquet", "--column", "x")
+        assert run(*asked, input="0\n-0.0\n7.5\n1\n") == "0\n-0.0\n7.5\n"
+        assert run(*asked, "-v", input="0\n-0.0\n7.5\n1\n") == "1\n"
+        assert json.loads(run(*asked, "--json", input="-0\n"))["key"] == "-0"
+
+
+@pytest.mark.parametrize("kind", FLOATS, ids=str)
+@pytest.mark.parametrize("dictionary", [True, False], ids=["dictionary", "plain"])
+def test_all_nans_are_one(run, attach, tmp_path, kind, dictionary):
+    file, asked = tmp_path / "t.parquet", ("check", "t.parquet", "--column", "x")
+    pq.write_table(of_bits([nans_of(kind)], kind), file, use_dictionary=dictionary, write_statistics=False)
+    assert attach("-q", "t.parquet", "--column", "x", "--fpr", "1e-5").returncode == 0
+    assert run(*asked, input="nan\nNaN\n-nan\n1\n") == "nan\nNaN\n-nan\n"
+    assert run(*asked, "-v", input="nan\n1\n") == "1\n"
+    run("convert", "-o", "bare", "--column", "x", "t.parquet")
+    name = {2: "float16", 4: "float", 8: "double"}[int(FLOATS[kind][1])]
+    assert run("check", "bare", "--with", f"type={name}", input="nan\n1\n") == "nan\n"
+    if name != "float16":
+        assert duckdb.sql(f"select count(*) from '{file}' where x = 'nan'").fetchall() == [(1,)]
+    # An engine that queries a NaN of its own finds it: the quiet ones are in the filter.
+    width = int(FLOATS[kind][1])
+    quiet = {2: 0x7e00, 4: 0x7fc00000, 8: 0x7ff8000000000000}[width]
+    for nan in (nans_of(kind), quiet, quiet | 1 << (8 * width - 1)):
+        value = nan.to_bytes(width, "little")
+        assert b"\n" not in value
+        found = subprocess.run([PROGRAM, "check", "-c", "bare", "--with", "type=bytes"], cwd=tmp_path, input=value + b"\n",
+                               capture_output=True)
+        assert found.stdout == b"1\n", (hex(nan), found.stderr)
+    # A filter of nulls alone has no NaN.
+    pq.write_table(pa.table({"x": pa.nulls(9, kind)}), file)
+    assert attach("-q", "t.parquet", "--column", "x").returncode == 0
+    assert run(*asked, input="nan\n0\n") == ""
+
+
+@pytest.mark.parametrize("kind", [pa.decimal128(3, 2), pa.decimal128(9, 2), pa.decimal128(18, 2), pa.decimal128(38, 2),
+                                  pa.decimal256(76, 2)], ids=str)
+@pytest.mark.parametrize("integers", [False, True], ids=["bytes", "integers"])
+def test_decimals_are_keys(run, attach, tmp_path, kind, integers):
+    top = 10**kind.precision - 1
+    values = [decimal.Decimal(n).scaleb(-2, decimal.Context(prec=80)) for n in (0, 499, -1, -128, 128, -256, top, -top)
+              if abs(n) <= top]
+    pq.write_table(pa.table({"d": pa.array(values, kind)}), tmp_path / "t.parquet", store_decimal_as_integer=integers)
+    assert attach("-q", "t.parquet", "--column", "d", "--fpr", "1e-5").returncode == 0
+    asked = ("check", "t.parquet", "--column", "d")
+    lines = "".join(f"{value:f}\n" for value in values)
+    assert run(*asked, input=lines) == lines
+    assert run(*asked, input="4.99\n4.990\n004.99\n-0\n-.01\n4.98\n-4.99\n.01\n") == "4.99\n4.990\n004.99\n-0\n-.01\n"
+    for wrong in ("4.991", "x", "1e2", "nan", "9" * 100, "-"):
+        done = subprocess.run([PROGRAM, *asked], cwd=tmp_path, input=f"{wrong}\n", capture_output=True, text=True)
+        assert done.returncode == 2 and "stdin:1: column 'd' is a DECIMAL of scale 2" in done.stderr, done.stderr
+
+
+def test_decimals_in_byte_arrays_are_keys_in_any_length(run, attach, tmp_path):
+    """No writer at hand has them: these are strings of bytes whose schema is changed."""
+    file = tmp_path / "t.parquet"
+    stored = {"1.00": b"\x64", "2.00": b"\0\xc8", "-0.01": b"\xff", "0.05": bytes(15) + b"\5", "-3.00": b"\xff\xff\xfe\xd4"}
+    pq.write_table(pa.table({"d": pa.array(stored.values(), pa.binary())}), file, write_statistics=False)
+    data = file.read_bytes()
+    size = int.from_bytes(data[-8:-4], "little")
+    footer = footer_of(data)
+    leaf = footer.get(2)[2]
+    leaf.fields += [[6, 5, 5 << 1], [7, 5, 2 << 1], [8, 5, 9 << 1]]
+    new = compact.write(footer)
+    file.write_bytes(data[:-8 - size] + new + len(new).to_bytes(4, "little") + b"PAR1")
+    assert [str(v) for v in pq.read_table(file)["d"].to_pylist()] == list(stored)
+    lines = "".join(f"{value}\n" for value in stored)
+    assert attach("-q", "t.parquet", "--column", "d", "--fpr", "1e-6").returncode == 0
+    assert run("check", "t.parquet", "--column", "d", input=lines + "1.01\n-1\n") == lines
 
 
 def test_an_attached_column_is_replaced_without_growing(attach, tmp_path):

@@ -98,6 +98,11 @@ class foreign_filter {
   /// Whether the filter's file contains the type of the keys, as a Parquet file does. A key that is
   /// not accepted is then a mistake to report, not just a non-member.
   bool stores_key_type() const noexcept;
+  /// The form of the filter's keys for a sentence, such as "a whole number of 64 bits". Empty if it
+  /// is not known, or if keys may have any form.
+  std::string_view key_form_name() const noexcept;
+  /// Whether a key has this form. If no queried key has it, the caller has probably the wrong keys.
+  bool fits(std::string_view key) const;
 
   /// Whether the key may be a member. False for a key that is not accepted. This call and all
   /// following calls with keys have the precondition askable().
