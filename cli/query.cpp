@@ -1,6 +1,9 @@
 #include "query.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bloomset/plan/units.hpp>
 #include <utility>
 #include <variant>
 
@@ -36,6 +39,14 @@ std::size_t drop_keyless(const key_batch& batch, std::span<bool> selected) noexc
     ++n;
   }
   return n;
+}
+
+/// Whether a key has the form of the filter's keys, which is known of some foreign filters.
+bool has_fitting(const opened_filter& filter, std::span<const std::string_view> keys) {
+  const auto* const foreign = foreign_in(filter);
+  return foreign != nullptr && !foreign->key_form_name().empty() &&
+         std::any_of(keys.begin(), keys.end(),
+                     [foreign](std::string_view key) { return foreign->fits(key); });
 }
 
 }  // namespace
@@ -100,6 +111,16 @@ std::function<result<void>(std::string_view key)> query::key_check() const {
   };
 }
 
+std::string query::wrong_form(std::size_t filter, std::uint64_t keys) const {
+  const auto* const foreign = foreign_in(filters_[filter].filter);
+  if (foreign == nullptr || foreign->key_form_name().empty()) return {};
+  return fmt::format(
+      "{}: {} {}, as the keys in the filter are; give keys of that form{}", filters_[filter].name,
+      keys == 1 ? "the queried key is not"
+                : fmt::format("none of the {} queried keys is", format_count(keys)),
+      foreign->key_form_name(), foreign->takes_any_key() ? "" : ", or name another with --with");
+}
+
 std::size_t query::ask(const key_batch& batch, answers& said) const {
   const std::size_t lines = batch.lines.size();
   const auto selected = said.selected.first(lines);
@@ -109,6 +130,7 @@ std::size_t query::ask(const key_batch& batch, answers& said) const {
     const auto of_keys = said.key_memory[f].first(batch.keys.size());
     std::visit([&](const auto& filter) noexcept { filter.may_contain(batch.keys, of_keys); },
                filters_[f].filter);
+    if (!said.fitting[f]) said.fitting[f] = has_fitting(filters_[f].filter, batch.keys);
     const bool* const of_lines =
         batch.ends.empty() ? of_keys.data() : any_of_line(batch, of_keys, said.line_memory[f]);
     said.lines.push_back(of_lines);

@@ -19,13 +19,15 @@ namespace bloomset::cli {
 /// The answers for one batch. `hits` counts over all batches.
 struct answers {
   explicit answers(std::size_t filters)
-      : key_memory(filters), line_memory(filters), hits(filters) {}
+      : key_memory(filters), line_memory(filters), hits(filters), fitting(filters) {}
 
   std::vector<flags> key_memory;    ///< per filter: whether each key may be in it
   std::vector<flags> line_memory;   ///< per filter: the same per line, unless each line is one key
   std::vector<const bool*> lines;   ///< per filter: whether any key of each line may be in it
   flags selected;                   ///< per line
   std::vector<std::uint64_t> hits;  ///< per filter: lines that may be in it
+  /// Per filter: whether any key so far has the form of its keys. Not set if it has no such form.
+  std::vector<bool> fitting;
 };
 
 /// Queries any number of filters. Threads may query at once, each with its own answers.
@@ -48,6 +50,9 @@ class query {
 
   /// A check of a key against the key types that the filters store, or nothing if none stores one.
   std::function<result<void>(std::string_view key)> key_check() const;
+  /// A sentence for a filter whose keys have a form that none of the `keys` queried keys has. Empty
+  /// if it has no such form.
+  std::string wrong_form(std::size_t filter, std::uint64_t keys) const;
 
   /// Queries all filters. Returns the number of lines selected.
   std::size_t ask(const key_batch& batch, answers& said) const;

@@ -97,9 +97,9 @@ inline const std::vector<dialect_sample>& dialect_samples() {
          "spark",
          {.capacity = 500, .options = {{"type", "long"}, {"version", "1"}}},
          {{"type", "long"}}},
-        same_options("cassandra_ka", "cassandra", {{"version", "ka"}}),
-        same_options("cassandra_mc", "cassandra", {{"version", "mc"}}),
-        same_options("cassandra_nb", "cassandra", {{"version", "nb"}}),
+        same_options("cassandra_ka", "cassandra", {{"version", "ka"}, {"type", "bytes"}}),
+        same_options("cassandra_mc", "cassandra", {{"version", "mc"}, {"type", "int"}}),
+        same_options("cassandra_nb", "cassandra", {{"version", "nb"}, {"type", "bytes"}}),
         {"bip37", "bip37", {.capacity = 500, .seed = 99}, {}},
     };
     for (dialect_sample& each : made) {

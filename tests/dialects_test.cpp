@@ -132,6 +132,54 @@ TEST(parquet, a_value_is_hashed_as_the_integer_that_it_is_stored_as) {
             parquet_block("bytes", "0123456789abcdef"));
 }
 
+d::foreign_filter parquet_of(std::string_view type, const std::vector<std::string>& values) {
+  auto filter = d::create(*d::find("parquet").value(),
+                          {.options = {{"type", std::string(type)}, {"blocks", "4096"}}})
+                    .value();
+  EXPECT_TRUE(insert_all(filter, values));
+  return filter;
+}
+
+TEST(parquet, values_that_engines_take_for_equal_are_one) {
+  for (const std::string type : {"float16", "float", "double"}) {
+    for (const std::string zero : {"0", "-0.0"}) {
+      const auto filter = parquet_of(type, {zero, "1.5"});
+      for (const std::string key : {"0", "-0", "0.0", "-0e5", "1.5"}) {
+        EXPECT_TRUE(filter.may_contain(key)) << type << key;
+      }
+      EXPECT_FALSE(filter.may_contain("-1.5")) << type;
+    }
+    // Any NaN may be in a filter that has values, because NaNs have too many encodings to ask for.
+    EXPECT_TRUE(parquet_of(type, {"1.5"}).may_contain("nan"));
+    EXPECT_TRUE(parquet_of(type, {"-nan"}).may_contain("NaN"));
+    EXPECT_FALSE(parquet_of(type, {}).may_contain("nan"));
+    EXPECT_EQ(parquet_of(type, {"nan"}).image()->bytes(),
+              parquet_of(type, {"-nan"}).image()->bytes());
+  }
+}
+
+// Two positive and negative bytes, little-endian, of IEEE 754's binary16.
+TEST(parquet, numbers_of_16_bits_are_the_nearest) {
+  const auto half = [](const std::string& number) {
+    const auto image = parquet_of("float16", {number}).image()->bytes();
+    for (unsigned bits = 0; bits < 0x10000; ++bits) {
+      const std::string bytes = {static_cast<char>(bits & 0xff), static_cast<char>(bits >> 8)};
+      if (parquet_of("bytes", {bytes}).image()->bytes() == image) return bits;
+    }
+    return 0x10000U;
+  };
+  EXPECT_EQ(half("1"), 0x3c00U);
+  EXPECT_EQ(half("-2.5"), 0xc100U);
+  EXPECT_EQ(half("0.1"), 0x2e66U);
+  EXPECT_EQ(half("65519.9"), 0x7bffU);
+  EXPECT_EQ(half("6e-8"), 0x0001U);
+  EXPECT_EQ(half("6.1e-5"), 0x03ffU);
+  EXPECT_EQ(half("2049"), 0x6800U);  // ties go to even
+  EXPECT_EQ(half("2051"), 0x6802U);
+  EXPECT_EQ(half("-inf"), 0xfc00U);
+  EXPECT_FALSE(parquet_of("float16", {}).accepts("65520"));
+}
+
 TEST(parquet, the_writers_sizes_are_powers_of_two) {
   const auto bits = [](std::uint64_t n, double p) {
     return d::create(*d::find("parquet").value(), {.capacity = n, .fpr = p})->info().bits;
@@ -430,7 +478,7 @@ d::foreign_filter cassandra(std::string_view hex, const std::string& version) {
   static std::vector<std::vector<std::byte>> kept;
   kept.push_back(from_hex(hex));
   auto filter = d::open(mapped_storage(nullptr, kept.back()),
-                        {.name = "f", .options = {{"version", version}}});
+                        {.name = "f", .options = {{"version", version}, {"type", "bytes"}}});
   if (!filter) throw std::runtime_error(filter.error().message);
   return std::move(*filter);
 }
@@ -444,17 +492,51 @@ TEST(cassandra, filters_of_scyllas_tests) {
   EXPECT_TRUE(mc.may_contain(one));
   const auto la = cassandra("00000005000000010108000210000400", "la");
   EXPECT_TRUE(la.may_contain("keykeykeykey"));
-  const plan_request seven{.capacity = 7, .options = {{"version", "mc"}}};
+  const plan_request seven{.capacity = 7, .options = {{"version", "mc"}, {"type", "bytes"}}};
   EXPECT_EQ(places("cassandra", seven, five, 56), (set{63, 11, 43, 97, 105}));
   EXPECT_EQ(places("cassandra", seven, one, 56), (set{102, 53, 4, 45, 94}));
-  EXPECT_EQ(built("cassandra", {.capacity = 1, .options = {{"version", "la"}}}, {"keykeykeykey"}),
+  EXPECT_EQ(built("cassandra", {.capacity = 1, .options = {{"version", "la"}, {"type", "text"}}},
+                  {"keykeykeykey"}),
             "00000005000000010108000210000400");
+}
+
+// The same filter, whose table has the key int.
+TEST(cassandra, a_key_is_serialised_by_its_type) {
+  const auto bytes = from_hex("0000000500000002802028008006281621021242c8002000");
+  const auto opened = [&](const d::option_list& options) {
+    return d::open(mapped_storage(nullptr, bytes),
+                   {.name = "mc-1-big-Filter.db", .options = options});
+  };
+  const auto of_ints = opened({{"type", "int"}});
+  ASSERT_TRUE(of_ints);
+  EXPECT_TRUE(of_ints->may_contain("5") && of_ints->may_contain("1"));
+  EXPECT_FALSE(of_ints->may_contain("42"));
+  EXPECT_FALSE(of_ints->accepts("4294967296"));
+  EXPECT_FALSE(of_ints->fits("five"));
+  EXPECT_NE(opened({})->askable().error().message.find("give --with type=bytes (or text"),
+            std::string::npos);
+  EXPECT_FALSE(opened({{"type", "long"}}));
+  const auto serialised = [](std::string_view type, const std::string& key,
+                             const std::string& as_bytes) {
+    const auto of = [](std::string_view name) {
+      return plan_request{.capacity = 1000,
+                          .options = {{"version", "nb"}, {"type", std::string(name)}}};
+    };
+    EXPECT_EQ(places("cassandra", of(type), key), places("cassandra", of("bytes"), as_bytes))
+        << type;
+  };
+  serialised("int", "-2", "\xff\xff\xff\xfe");
+  serialised("bigint", "258", std::string("\0\0\0\0\0\0\1\2", 8));
+  serialised("smallint", "258", "\1\2");
+  serialised("tinyint", "-1", "\xff");
+  serialised("text", "42", "42");
+  serialised("uuid", "30313233-3435-3637-3839-616263646566", "0123456789abcdef");
 }
 
 // The order of m*, in bytes as Cassandra 4 has them.
 TEST(cassandra, since_na_the_bytes_are_the_bits) {
-  const plan_request mc{.capacity = 7, .options = {{"version", "mc"}}};
-  const plan_request nb{.capacity = 7, .options = {{"version", "nb"}}};
+  const plan_request mc{.capacity = 7, .options = {{"version", "mc"}, {"type", "bytes"}}};
+  const plan_request nb{.capacity = 7, .options = {{"version", "nb"}, {"type", "bytes"}}};
   const std::string key("\0\0\0\5", 4);
   EXPECT_EQ(places("cassandra", nb, key), places("cassandra", mc, key, 56));
   const auto hex = "0000000500000002802028008006281621021242c8002000";
@@ -474,11 +556,14 @@ TEST(cassandra, the_version_is_read_from_the_files_name) {
   const auto variant = [&](const std::string& name) {
     return d::open(mapped_storage(nullptr, bytes), {.name = name})->info().variant;
   };
-  EXPECT_EQ(variant("data/ks/t/mc-1-big-Filter.db"), "versions ma to me");
+  EXPECT_EQ(variant("data/ks/t/mc-1-big-Filter.db"), "versions ma to mt");
   EXPECT_EQ(variant("la-3-big-Filter.db"), "versions ka and la");
   EXPECT_EQ(variant("ks-table-ka-1-Filter.db"), "versions ka and la");
   EXPECT_EQ(variant("nb-1-big-Filter.db"), "version na and later");
   EXPECT_EQ(variant("da-1-bti-Filter.db"), "version na and later");
+  for (const std::string name : {"me", "ms", "mt"}) {  // the last two are Scylla's
+    EXPECT_EQ(variant(name + "-3gfb_0t1s_2alio2tdbvbb3alk8z-big-Filter.db"), "versions ma to mt");
+  }
   EXPECT_EQ(variant("mc-1-big-Other.db"), "of an unknown version");
   EXPECT_EQ(variant("nb-3gfb_0t1s_2alio2tdbvbb3alk8z-big-Filter.db"), "version na and later");
   EXPECT_EQ(variant("ks-table.index-ka-1-Filter.db"), "versions ka and la");

@@ -41,6 +41,7 @@ struct check_options {
 struct tally {
   std::uint64_t selected = 0;
   std::vector<std::uint64_t> hits;
+  std::vector<bool> fitting;
 };
 
 /// One thread: prints each batch before it waits for input, and knows each line's number.
@@ -74,7 +75,7 @@ result<tally> check_in_order(const check_options& options, const query& asked, k
     }
     if (auto ok = out.check(); !ok) return fail(ok.error());
   }
-  return tally{selected, std::move(said.hits)};
+  return tally{selected, std::move(said.hits), std::move(said.fitting)};
 }
 
 /// The work of one thread.
@@ -125,10 +126,13 @@ result<tally> check_in_parallel(const check_options& options, const query& asked
       },
   };
   if (auto ok = in_blocks(input, steps); !ok) return fail(ok.error());
-  tally sum{0, std::vector<std::uint64_t>(asked.filters())};
+  tally sum{0, std::vector<std::uint64_t>(asked.filters()), std::vector<bool>(asked.filters())};
   for (const share& one : shares) {
     sum.selected += one.selected;
-    for (std::size_t f = 0; f < sum.hits.size(); ++f) sum.hits[f] += one.said.hits[f];
+    for (std::size_t f = 0; f < sum.hits.size(); ++f) {
+      sum.hits[f] += one.said.hits[f];
+      if (one.said.fitting[f]) sum.fitting[f] = true;
+    }
   }
   return sum;
 }
@@ -204,7 +208,16 @@ result<tally> check_on_disk(const check_options& options, const any_filter& filt
   if (prints) {
     if (auto ok = lines->print(out); !ok) return fail(ok.error());
   }
-  return tally{selected, {hits}};
+  return tally{selected, {hits}, {true}};
+}
+
+/// Says once of each filter whose keys have a known form that no queried key has it: the wrong keys
+/// get the same answers as non-members.
+void say_wrong_forms(const query& asked, const tally& sum, std::uint64_t keys) {
+  for (std::size_t f = 0; f < asked.filters() && keys != 0; ++f) {
+    const std::string sentence = sum.fitting[f] ? std::string() : asked.wrong_form(f, keys);
+    if (!sentence.empty()) say(verb, "warning: " + sentence);
+  }
 }
 
 /// Whether the filters do not fit the limit, and can be queried on disk. Says so if they cannot.
@@ -261,6 +274,7 @@ result<status> check(check_options& options) {
                           "takes each line as a key",
                           input.choice().reader));
   }
+  say_wrong_forms(*asked, *sum, input.keys());
   if (options.count && !options.quiet) {
     out.append(options.json ? match_printer(*asked, input).totals_json(sum->selected, sum->hits)
                             : fmt::format("{}\n", sum->selected));

@@ -1,6 +1,7 @@
 // The Filter.db beside each table of Cassandra and Scylla: k, the number of words, and the words.
 // The table's version decides which half of the hash is the base, and the order of the words'
-// bytes. The file does not store the version; its name has it (mc-1-big-Filter.db).
+// bytes. The file does not store the version; its name has it (mc-1-big-Filter.db). It does not
+// store the type of the keys either.
 
 #include <algorithm>
 #include <bloomset/defaults.hpp>
@@ -15,12 +16,29 @@ namespace {
 namespace cassandra_format {
 
 constexpr std::size_t header_bytes = 8;
-constexpr std::string_view versions = "ka, la, ma to me, na, nb, oa or da";
+constexpr std::string_view versions = "ka, la, ma to me, ms, mt, na, nb, oa or da";
+constexpr std::string_view types =
+    "bytes (or text or ascii, the same), int, bigint, smallint, tinyint, or uuid (or timeuuid)";
 
 constexpr std::array options = {
     kind_option{"version", versions,
                 "of the table that the filter belongs to; read from a name such as "
-                "mc-1-big-Filter.db if not given"}};
+                "mc-1-big-Filter.db if not given"},
+    kind_option{"type", types,
+                "the type of the table's partition key; bytes if a key is given as it is stored"}};
+
+result<value_form> type_of(const option_list& given) {
+  const auto text = find_option(given, "type");
+  if (!text) return value_form{};
+  const auto number = [](encoding how) { return value_form{.how = how, .big_endian = true}; };
+  if (*text == "bytes" || *text == "text" || *text == "ascii") return value_form{encoding::bytes};
+  if (*text == "int") return number(encoding::int32);
+  if (*text == "bigint") return number(encoding::int64);
+  if (*text == "smallint") return number(encoding::int16);
+  if (*text == "tinyint") return number(encoding::int8);
+  if (*text == "uuid" || *text == "timeuuid") return value_form{encoding::uuid};
+  return fail(errc::invalid_argument, fmt::format("--with type={}: give {}", *text, types));
+}
 
 /// Versions with the same format.
 enum class generation : std::uint8_t { unknown, ka, ma, na };
@@ -33,6 +51,7 @@ struct cassandra_container {
   std::uint32_t hashes = 0;
   std::uint32_t words = 0;
   generation version = generation::unknown;
+  value_form type = {};
 
   bloom_params shape() const { return {.bits = std::uint64_t{words} * 64, .hashes = hashes}; }
   rule probe() const {
@@ -42,8 +61,8 @@ struct cassandra_container {
     return made;
   }
   key_form form() const {
-    return {version == generation::unknown ? encoding::unknown : encoding::bytes, "version",
-            versions};
+    if (version == generation::unknown) return {encoding::unknown, "version", versions};
+    return {type, "type", types};
   }
   bit_order order() const {
     return version == generation::na ? bit_order::bytes : bit_order::big_endian_words;
@@ -51,7 +70,7 @@ struct cassandra_container {
 
   void describe(foreign_info& info) const {
     info.variant = version == generation::ka   ? "versions ka and la"
-                   : version == generation::ma ? "versions ma to me"
+                   : version == generation::ma ? "versions ma to mt"
                    : version == generation::na ? "version na and later"
                                                : "of an unknown version";
   }
@@ -62,8 +81,11 @@ struct cassandra_container {
                               "share no bits; give --with version={}",
                               versions));
     }
-    if (version == other.version) return {};
-    return fail(errc::incompatible, "their versions differ; convert one of them");
+    if (version != other.version) {
+      return fail(errc::incompatible, "their versions differ; convert one of them");
+    }
+    if (type != other.type) return fail(errc::incompatible, "their types differ");
+    return {};
   }
   result<foreign_image> image(std::span<const std::byte> longs, std::uint64_t) const {
     foreign_image image;
@@ -81,12 +103,14 @@ struct table_version {
   generation filter;
 };
 constexpr std::array known_versions = {
-    table_version{"ka", "", generation::ka},    table_version{"la", "big", generation::ka},
+    table_version{"ka", "", generation::ka}, table_version{"la", "big", generation::ka},
     table_version{"ma", "big", generation::ma}, table_version{"mb", "big", generation::ma},
     table_version{"mc", "big", generation::ma}, table_version{"md", "big", generation::ma},
-    table_version{"me", "big", generation::ma}, table_version{"na", "big", generation::na},
-    table_version{"nb", "big", generation::na}, table_version{"oa", "big", generation::na},
-    table_version{"da", "bti", generation::na}};
+    table_version{"me", "big", generation::ma},
+    // Scylla's own, whose indexes differ.
+    table_version{"ms", "big", generation::ma}, table_version{"mt", "big", generation::ma},
+    table_version{"na", "big", generation::na}, table_version{"nb", "big", generation::na},
+    table_version{"oa", "big", generation::na}, table_version{"da", "bti", generation::na}};
 
 const table_version* find_version(std::string_view name) noexcept {
   const auto* const found = std::ranges::find(known_versions, name, &table_version::name);
@@ -102,6 +126,9 @@ result<generation> generation_of(std::string_view version, std::string_view flag
 }
 
 result<cassandra_container> cassandra_container::convert(const option_list& given) const {
+  if (find_option(given, "type")) {
+    return fail(errc::invalid_argument, "the type of the keys cannot change; leave it out");
+  }
   const auto text = find_option(given, "version");
   if (!text) {
     return fail(errc::invalid_argument,
@@ -173,6 +200,9 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
     if (!version) return fail(version.error());
     made.version = *version;
   }
+  const auto type = type_of(request.options);
+  if (!type) return fail(type.error());
+  made.type = *type;
   return over_bytes(made, bytes.slice(header_bytes, bytes.bytes().size() - header_bytes),
                     request.how);
 }
@@ -231,6 +261,8 @@ result<foreign_filter> create_filter(const plan_request& request) {
   }
   const auto version = generation_of(*text);
   if (!version) return fail(version.error());
+  const auto type = type_of(request.options);
+  if (!type) return fail(type.error());
   const auto size = size_for(request.fpr == 0 ? default_fpr : request.fpr);
   if (!size) return fail(size.error());
   constexpr std::uint64_t excess = 20;  // bits that are always added
@@ -239,23 +271,24 @@ result<foreign_filter> create_filter(const plan_request& request) {
     return too_large("cassandra", "2^31 - 1 words of 64 bits");
   }
   const std::uint64_t bits = request.capacity * size->bits_per_key + excess;
-  return empty_filter(
-      cassandra_container{size->hashes, static_cast<std::uint32_t>((bits + 63) / 64), *version});
+  return empty_filter(cassandra_container{
+      size->hashes, static_cast<std::uint32_t>((bits + 63) / 64), *version, *type});
 }
 
 }  // namespace cassandra_format
 }  // namespace
 
 dialect cassandra_dialect() noexcept {
-  return {"cassandra",
-          "the Filter.db of a table of Cassandra or Scylla",
-          "the version is not stored: it is in the file's name, or to be given; keys are a row's "
-          "partition key, serialised",
-          cassandra_format::options,
-          cassandra_format::looks_like,
-          cassandra_format::open_filter,
-          cassandra_format::create_filter,
-          cassandra_format::named};
+  return {
+      "cassandra",
+      "the Filter.db of a table of Cassandra or Scylla",
+      "the version is not stored: it is in the file's name, or to be given; neither is the type "
+      "of the keys, which are partition keys: give it",
+      cassandra_format::options,
+      cassandra_format::looks_like,
+      cassandra_format::open_filter,
+      cassandra_format::create_filter,
+      cassandra_format::named};
 }
 
 }  // namespace bloomset::dialects

@@ -36,7 +36,7 @@ struct squid_container {
     return {.bits = static_cast<std::uint64_t>(mask_bytes) * 8, .hashes = 4, .seed = method};
   }
   rule probe() const { return {}; }
-  key_form form() const { return {}; }
+  key_form form() const { return {encoding::url, {}, {}}; }
   bit_order order() const { return bit_order::bytes; }
 
   void describe(foreign_info& info) const {

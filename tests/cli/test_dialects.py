@@ -92,10 +92,10 @@ def test_dcsos_data_is_kept(run, tmp_path, lines):
 
 def test_a_format_is_told_from_the_content_or_by_name(run, files):
     assert run("check", "guava", "--with", "funnel=utf8", input=b"hello\nx\n").ok().out == b"hello\n"
-    assert run("check", "mc-1-big-Filter.db", "-0", input=b"\0").code == 1
-    key = b"\0\0\0\5"
-    found = run("check", "mc-1-big-Filter.db", input=key[:3] + b"\5\n").ok()
-    assert found.out == key + b"\n"
+    table = ("mc-1-big-Filter.db", "--with", "type=bytes")
+    assert run("check", *table, "-0", input=b"\0").code == 1
+    assert run("check", *table, input=b"\0\0\0\5\n").ok().out == b"\0\0\0\5\n"
+    assert run("check", "mc-1-big-Filter.db", "--with", "type=int", input=b"5\n42\n").ok().out == b"5\n"
     run("check", "leveldb", input=b"hello\n").refused("not a Bloomset filter", "--format leveldb")
     found = run("check", "--format", "leveldb", "leveldb", input=b"hello\nbye\n").ok()
     assert found.out == b"hello\n"
@@ -119,13 +119,18 @@ def test_what_a_format_does_not_tell_must_be_given(run, files):
     run("check", "filter", input=b"x\n").refused("give --with version=")
     run("convert", "-o", "x", "filter").refused("say to which: give --to-with version=")
     run("convert", "-o", "x", "--to-with", "version=nb", "filter").refused("say from which: give --with version=")
-    assert run("check", "-q", "filter", "--with", "version=mc", input=b"\0\0\0\5\n").code == 0
+    run("check", "mc-1-big-Filter.db", input=b"42\n").refused(
+        "mc-1-big-Filter.db: ", "give --with type=bytes (or text or ascii, the same), int, bigint")
+    run("check", "filter", "--with", "version=mc", input=b"42\n").refused("give --with type=")
+    options = ("--with", "version=mc", "--with", "type=int")
+    assert run("check", "-q", "filter", *options, input=b"5\n").code == 0
 
 
 @pytest.mark.parametrize("args,sentence", [
     (("--format", "nosuch", "guava"), "there is no format 'nosuch'"),
     (("--format", "dcso", "guava"), "guava: "),
     (("--with", "funnel=words", "guava"), "--with funnel=words: give utf8"),
+    (("--with", "type=long", "mc-1-big-Filter.db"), "--with type=long: give bytes"),
     (("--with", "color=red", "guava"), "format guava has no option 'color'"),
     (("--with", "funnel", "guava"), "--with: 'funnel' is not NAME=VALUE; write for example --with funnel=utf8"),
     (("--with", "funnel=utf8", "--with", "funnel=utf8", "guava"), "given twice"),
@@ -168,7 +173,7 @@ def test_info_says_what_is_stored_and_what_is_not(run, info, files):
     assert said["estimated_size"] == pytest.approx(3, abs=0.5)
     assert said["can"] == ["merge"]
     text = run("info", "guava", "mc-1-big-Filter.db").ok().out.decode()
-    assert "guava, MURMUR128_MITZ_64" in text and "versions ma to me" in text
+    assert "guava, MURMUR128_MITZ_64" in text and "versions ma to mt" in text
     assert "planned rate" not in text
     assert info("--format", "leveldb", "leveldb")["hashes"] == 6
 
@@ -201,7 +206,7 @@ def test_what_cannot_be_combined_is_refused(run, files, lines):
 
 def test_cassandras_version_is_asked_for_before_filters_merge(run, tmp_path):
     for version, key in (("mc", "a"), ("nb", "b")):
-        run("build", "--format", "cassandra", "--with", f"version={version}", "--capacity", 200,
+        run("build", "--format", "cassandra", "--with", f"version={version}", "--with", "type=text", "--capacity", 200,
             "-o", key, input=f"{key}\n".encode()).ok()
     run("merge", "-o", "both", "a", "b").refused("give --with version=")
     assert not (tmp_path / "both").exists()
@@ -210,21 +215,26 @@ def test_cassandras_version_is_asked_for_before_filters_merge(run, tmp_path):
 
 def test_cassandras_names_and_versions_agree_when_written(run, tmp_path):
     name = "nb-1-big-Filter.db"
-    run("build", "--format", "cassandra", "--with", "version=mc", "-o", name, "--capacity", 10,
-        input=b"a\n").refused(name, "version=nb")
-    run("build", "--format", "cassandra", "-o", name, "--capacity", 10, input=b"a\n").ok()
-    assert run("check", "-c", name, input=b"a\n").ok().out == b"1\n"
+    build = ("build", "--format", "cassandra", "--with", "type=text", "--capacity", 10)
+    run(*build, "--with", "version=mc", "-o", name, input=b"a\n").refused(name, "version=nb")
+    run(*build, "-o", name, input=b"a\n").ok()
+    assert run("check", "-c", name, "--with", "type=text", input=b"a\n").ok().out == b"1\n"
     other = "me-1-big-Filter.db"
     run("convert", "-o", other, "--to-with", "version=mc", name).refused(other, "version=me")
     run("convert", "-o", other, name).ok()
-    assert run("check", "-c", other, input=b"a\n").ok().out == b"1\n"
+    assert run("check", "-c", other, "--with", "type=text", input=b"a\n").ok().out == b"1\n"
 
 
 def test_cassandras_versions_that_share_bits_convert(run, files):
     run("convert", "-o", "nb-1-big-Filter.db", "--to-with", "version=nb", "mc-1-big-Filter.db").ok()
-    assert run("check", "nb-1-big-Filter.db", input=b"\0\0\0\5\n").code == 0
+    assert run("check", "nb-1-big-Filter.db", "--with", "type=int", input=b"5\n").code == 0
     run("convert", "-o", "me-1-big-Filter.db", "--to-with", "version=me", "nb-1-big-Filter.db").ok()
     assert (files / "me-1-big-Filter.db").read_bytes() == CASSANDRA
+    run("convert", "-o", "mt-1-big-Filter.db", "nb-1-big-Filter.db").ok()
+    assert (files / "mt-1-big-Filter.db").read_bytes() == CASSANDRA
+    assert run("check", "mt-1-big-Filter.db", "--with", "type=int", input=b"5\n").code == 0
+    run("convert", "-o", "x", "--to-with", "version=me", "--to-with", "type=int", "nb-1-big-Filter.db").refused(
+        "the type of the keys cannot change")
     run("convert", "-o", "la", "--to-with", "version=la", "mc-1-big-Filter.db").refused(
         "other half of the hash")
 
@@ -274,6 +284,8 @@ def test_without_a_capacity_the_lines_are_counted(run, info, tmp_path, lines):
     (("--format", "leveldb", "--with", "bits_per_key=0"), "--with bits_per_key=0"),
     (("--format", "cassandra", "--with", "version=mc", "--fpr", "0.001%"), "ends at a rate"),
     (("--format", "cassandra", "--with", "version=jb"), "--with version=jb"),
+    (("--format", "cassandra", "--with", "version=mt"), "give --with type=bytes"),
+    (("--format", "cassandra", "--with", "version=mt", "--with", "type=int"), "stdin:1: 'a' is not a whole number of 32"),
     (("--format", "bip37", "--seed", "4294967296"), "32 bits"),
     (("--format", "guava", "--with", "funnel=int32"), "stdin:1: 'a' is not a whole number of 32"),
     (("--format", "nosuch"), "there is no format 'nosuch'"),
@@ -342,7 +354,7 @@ def test_the_result_can_go_to_stdout_and_replaces_on_demand_only(run, tmp_path, 
 
 # The formats that can be told from a file's beginning, with what else `build` asks for.
 FOREIGN = {"squid": [], "dcso": [], "bip37": [], "guava": ["--with", "funnel=utf8"], "spark": ["--with", "type=string"],
-           "cassandra": ["--with", "version=mc"], "parquet": ["--with", "type=bytes"]}
+           "cassandra": ["--with", "version=mc", "--with", "type=text"], "parquet": ["--with", "type=bytes"]}
 
 
 @pytest.mark.parametrize("format", FOREIGN)
@@ -429,6 +441,55 @@ def test_verbs_that_take_our_own_filters_name_the_others(run, tmp_path, lines, f
 def test_impossible_plans_name_the_format_and_the_figures(run):
     run("build", "-o", "f", "--format", "dcso", "--capacity", 1, "--fpr", "1e-300").refused(
         "format dcso's formulas give m = 1437", "k = 997 functions")
+
+
+def test_gzip_may_have_several_members_and_zeros_between_them(run, tmp_path, lines):
+    run("build", "--format", "dcso", "--capacity", 100, "-o", "f", input=lines(50)).ok()
+    whole = (tmp_path / "f").read_bytes()
+    members = [gzip.compress(piece) for piece in (whole[:20], b"", whole[20:100], whole[100:])]
+    for name, packed in (("joined", b"".join(members)), ("padded", (bytes(512)).join(members) + bytes(3000))):
+        (tmp_path / name).write_bytes(packed)
+        assert run("check", "-c", name, input=lines(50)).ok().out == b"50\n"
+        run("convert", "-o", f"plain.{name}", "--to-with", "gzip=no", name).ok()
+        assert (tmp_path / f"plain.{name}").read_bytes() == whole
+        (tmp_path / name).write_bytes(packed + b"x")
+        run("info", name).refused(f"{name}: its gzip data is damaged, incomplete or followed by something else")
+
+
+# The form of queried keys -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format,options,member,wrong,form", [
+    ("guava", ["--with", "funnel=int64"], b"7", b"seven\n1.5\n", "a whole number of 64 bits"),
+    ("guava", ["--with", "funnel=utf16le"], b"7", b"\xff\n\xfe\n", "text in UTF-8"),
+    ("spark", ["--with", "type=long"], b"7", b"seven\neight\n", "a whole number of 64 bits"),
+    ("cassandra", ["--with", "version=mc", "--with", "type=tinyint"], b"7", b"300\nx\n", "a whole number of 8 bits"),
+    ("cassandra", ["--with", "version=mc", "--with", "type=uuid"], b"550e8400-e29b-41d4-a716-446655440000",
+     b"550e8400\n42\n", "a UUID"),
+    ("parquet", ["--with", "type=date"], b"2020-01-05", b"5.1.2020\n01/05/2020\n", "a date, YYYY-MM-DD"),
+    ("squid", [], b"http://example.com/", b"example.com\nexample.org\n", "a URL with its scheme"),
+])
+def test_queries_of_another_form_than_the_filters_keys_are_named_once(run, tmp_path, format, options, member, wrong, form):
+    run("build", "--format", format, *options, "--capacity", 100, "-o", "f", input=member + b"\n").ok()
+    warning = f"bloomset check: warning: f: none of the 2 queried keys is {form}, as the keys in the filter are; give keys of that form"
+    for flags in ([], ["-c"], ["-q"], ["--json"]):
+        said = run("check", "f", *flags, *options, input=wrong)
+        assert said.code == 1 and said.err.decode().startswith(warning) and said.err.count(b"\n") == 1, said.err
+    assert run("check", "-v", "f", *options, input=wrong).ok().err.decode().startswith(warning)
+    # One key of the form is enough, and no keys are not wrong ones.
+    said = run("check", "f", *options, input=wrong + member + b"\n").ok()
+    assert (said.out, said.err) == (member + b"\n", b"")
+    assert run("check", "f", *options, input=b"").err == b""
+
+
+def test_a_wrong_form_is_named_after_parallel_work_too(run, tmp_path):
+    (tmp_path / "words").write_bytes(b"word\n" * 1_100_000)
+    run("build", "--format", "spark", "--with", "type=long", "--capacity", 9, "-o", "f", input=b"7\n").ok()
+    said = run("check", "f", "--with", "type=long", "words")
+    assert said.code == 1 and b"none of the 1,100,000 queried keys is a whole number" in said.err
+    (tmp_path / "words").write_bytes(b"word\n" * 1_100_000 + b"7\n")
+    said = run("check", "f", "--with", "type=long", "words").ok()
+    assert (said.out, said.err) == (b"7\n", b"")
 
 
 def little_memory():
