@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <random>
@@ -200,6 +201,27 @@ TYPED_TEST(static_contract, a_source_that_fails_is_passed_on) {
     ASSERT_FALSE(f);
     EXPECT_EQ(f.error().code, errc::io);
     EXPECT_EQ(f.error().message, "the disk is gone");
+  }
+}
+
+// Cancelled at the first, second, ... step, until a build ends before that step.
+TYPED_TEST(static_contract, a_build_is_cancelled_between_its_steps) {
+  const auto members = hashes_of_stream(10, 2'500'000);
+  typename TypeParam::spec_type spec;
+  spec.fpr = 0.01;
+  spec.threads = 2;
+  for (const int last : {0, 1, 1 << 20}) {
+    std::atomic<int> calls{0};
+    hash_source source = in_pieces(members, 1 << 20);
+    source.check_cancelled = [&]() -> result<void> {
+      if (calls++ < last) return {};
+      return fail(errc::io, "cancelled");
+    };
+    const auto f = TypeParam::build(spec, source);
+    ASSERT_EQ(f.has_value(), last == 1 << 20) << last;
+    if (!f) EXPECT_EQ(f.error().message, "cancelled");
+    EXPECT_LE(calls, last + 2) << "no thread goes on";
+    if (f) EXPECT_GE(calls, 2);
   }
 }
 

@@ -220,7 +220,7 @@ class ribbon_builder {
     if (auto ok = check_ribbon_rate(params_.fpr, distinct); !ok) return fail(ok.error());
     double eps = params_.fpr - formulas::hash_collision_fpr(static_cast<double>(distinct));
     if (distinct > last_ribbon_level_keys) {
-      const auto first = keys.empty() ? source : hash_source::of(keys);
+      const auto first = keys.empty() ? source : kept_of(source, keys);
       if (auto ok = add_level(first, distinct, 0, eps); !ok) return fail(ok.error());
       for (const shard_builder& one : builders_) count_ += one.keys;
       keys = extract_next_keys();
@@ -232,7 +232,7 @@ class ribbon_builder {
       const std::uint64_t before = keys.size();
       const std::uint64_t seed = level_seed(params_, 0);
       for (hash64& h : keys) h.value = ribbon_hash(h.value, seed);
-      if (auto ok = add_level(hash_source::of(keys), keys.size(), seed, eps); !ok) {
+      if (auto ok = add_level(kept_of(source, keys), keys.size(), seed, eps); !ok) {
         return fail(ok.error());
       }
       keys = extract_next_keys();
@@ -246,6 +246,14 @@ class ribbon_builder {
   }
 
  private:
+  /// The hashes of a source that are kept in memory, for a build that is cancelled as the source
+  /// is.
+  static hash_source kept_of(const hash_source& source, std::span<const hash64> hashes) {
+    hash_source kept = hash_source::of(hashes);
+    kept.check_cancelled = source.check_cancelled;
+    return kept;
+  }
+
   /// Brings all distinct hashes into memory.
   result<void> gather(const hash_source& source, std::uint64_t distinct) {
     constexpr std::uint64_t keys_per_shard = std::uint64_t{1} << 15;
