@@ -3,6 +3,7 @@
 import array
 import decimal
 import fractions
+import uuid
 
 import bloomset
 import numpy
@@ -62,6 +63,12 @@ def test_one_key_in_all_its_forms():
     for same in (word(-2), numpy.int8(-2), numpy.int64(-2), 2**64 - 2, numpy.uint64(2**64 - 2)):
         assert same in f
     assert "zoë" not in f and -3 not in f
+    number = uuid.UUID("12345678-9abc-def0-0fed-cba987654321")
+    f.add(number)
+    assert number in f and number.bytes in f and bytes.fromhex("123456789abcdef00fedcba987654321") in f
+    assert str(number) not in f and number.bytes_le not in f
+    assert f.contains([number, uuid.UUID(int=5)]).tolist() == [True, False]
+    assert f.contains(numpy.array([number], object)).all()
 
 
 @pytest.mark.parametrize("wrong", [None, True, 1.0, 2.5, [1], ("a",), {}, numpy.float64(1),
@@ -71,7 +78,7 @@ def test_what_is_no_key(wrong):
     f = bloomset.Cuckoo(100)
     for use in (f.__contains__, f.add, f.discard, f.count, lambda key: f.update([key]),
                 lambda key: f.contains([key])):
-        with pytest.raises(TypeError, match="a key is str, bytes or int, not"):
+        with pytest.raises(TypeError, match="a key is str, bytes, int or UUID, not"):
             use(wrong)
     assert not f
 
@@ -217,11 +224,12 @@ def test_wrong_offsets(offsets, sentence):
     (bytearray(b"ann"), "bytearray is one key"),
     (5, "not iterable"),
     (None, "not iterable"),
-    (numpy.array([1.5]), "format 'd'"),
-    (numpy.array([True]), r"format '\?'"),
-    (numpy.array([1j]), "format 'Zd'"),
+    (numpy.array([1.5]), "an array of float64 has no keys"),
+    (numpy.array([1.5], ">f4"), "an array of float32 has no keys"),
+    (numpy.array([True]), "an array of bool has no keys"),
+    (numpy.array([1j]), "an array of complex128 has no keys"),
     (numpy.zeros((2, 2), int), "2 dimensions"),
-    (numpy.array(5), "0 dimensions"),
+    (numpy.array(5), "one element without a dimension"),
     (numpy.array(["2026-01-01"], "M8[D]"), "does not lend"),
     (numpy.zeros(2, [("a", int), ("b", int)]), "format"),
 ], ids=str)

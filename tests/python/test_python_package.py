@@ -73,7 +73,7 @@ def test_types(tmp_path):
         'note: Revealed type is "builtins.float"',
         'error: "Bloom" has no attribute "discard"  [attr-defined]',
         'error: Argument 1 to "add" of "Insertable" has incompatible type "float"; expected '
-        '"Union[str, bytes, bytearray, memoryview, int]"  [arg-type]',
+        '"Union[str, bytes, bytearray, memoryview, int, UUID]"  [arg-type]',
     ], done.stdout + done.stderr
 
 

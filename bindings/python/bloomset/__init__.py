@@ -22,12 +22,13 @@ from ._filter import (Countable, Deletable, Filter, Foldable, Insertable, Inters
 from ._kinds import (KINDS, BlockedBloom, Bloom, CountingBloom, Cuckoo, Expandable, Fuse, Ribbon,
                      ScalableBloom, VectorQuotient)
 from ._native import FullError, version as __version__
+from ._overfill import OverfilledWarning
 from ._plan import Plan, kinds, plan
 
 __all__ = [
     "KINDS", "BlockedBloom", "Bloom", "Countable", "CountingBloom", "Cuckoo", "Deletable",
     "Expandable", "Filter", "Foldable", "FullError", "Fuse", "Insertable", "Intersectable",
-    "KeyCounter", "Mergeable", "Plan", "Ribbon", "ScalableBloom", "Static", "VectorQuotient", "__version__",
+    "KeyCounter", "Mergeable", "OverfilledWarning", "Plan", "Ribbon", "ScalableBloom", "Static", "VectorQuotient", "__version__",
     "from_bytes", "info", "kinds", "new_key", "open", "plan",
 ]
 

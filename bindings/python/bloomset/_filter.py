@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import copy
 import copyreg
+import itertools
 import os
 from typing import TYPE_CHECKING, Any, ClassVar, Dict, Iterable, Optional, Protocol, TypeVar, Union
 
 from . import _native
 
 if TYPE_CHECKING:
+    import uuid
+
     import numpy
     from numpy.typing import NDArray
 
@@ -26,7 +29,7 @@ class ArrowArray(Protocol):
 
 
 #: One key.
-Key = Union[str, bytes, bytearray, memoryview, int]
+Key = Union[str, bytes, bytearray, memoryview, int, "uuid.UUID"]
 #: Many: an array of integers, bytes, text or objects, a column of Arrow data, or anything that can be
 #: iterated over.
 Keys = Union[Iterable[Key], "NDArray[Any]", ArrowStream, ArrowArray]
@@ -84,6 +87,23 @@ def restore_state(filter: Filter, state: Any) -> None:
         filter.__dict__.update(attributes)
     for name, value in (slots or {}).items():
         setattr(filter, name, value)
+
+
+def restored(cls: "type[Filter]", data: bytes, key: Optional[bytes], strict: bool) -> Filter:
+    """The filter in a pickle."""
+    filter = cls.from_bytes(data) if key is None else cls.from_bytes(data, key)
+    if strict:
+        filter._set_strict(True)
+    return filter
+
+
+def listed(keys: Iterable[Key]) -> "list[Key]":
+    """The list of the keys. Unlike ``list`` it can be interrupted, whatever the keys come from."""
+    some = iter(keys)
+    everything: "list[Key]" = []
+    while part := list(itertools.islice(some, 65_536)):
+        everything += part
+    return everything
 
 
 def as_array(answers: bytearray, dtype: str, code: str) -> Any:
@@ -169,9 +189,7 @@ class Filter(_native.Filter):
 
     def __reduce__(self) -> "tuple[Any, ...]":
         # A pickle holds the secret key, where there is one: it must answer where it is read.
-        key = self._secret_key()
-        return (type(self).from_bytes, (self.to_bytes(),) if key is None else (self.to_bytes(), key),
-                state_of(self))
+        return restored, (type(self), self.to_bytes(), self._secret_key(), self._strict()), state_of(self)
 
     def save(self, path: Union[str, bytes, "os.PathLike[Any]"], *, replace: bool = True) -> None:
         """Writes a file, to be opened here, by C++ or by the command line. At every moment the path
@@ -232,11 +250,23 @@ class Filter(_native.Filter):
     # A filter does not keep its keys, so they cannot be listed.
     __iter__ = None
 
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
+        # NumPy would take the filter for an array of one object, so that numpy.isin(array, filter) is False
+        # for all members. As an element of an array of objects a filter is right.
+        if dtype is None or dtype != object:
+            raise TypeError(f"a {type(self).__name__} is no array, because it does not keep its keys; use "
+                            "filter.contains(array) in place of numpy.isin(array, filter)")
+        import numpy
+
+        element = numpy.empty((), dtype=object)
+        element[()] = self
+        return element
+
     def __repr__(self) -> str:
         name = type(self).__qualname__
         own = type(self) is CLASSES.get(self.kind)
         return (f"<{'bloomset.' if own else ''}{name}: {self._size():,} keys of {self.capacity:,}, "
-                f"{self.nbytes:,} bytes>")
+                f"{self.nbytes:,} bytes{', overfilled' if self._overfilled() else ''}>")
 
 
 class Insertable(Filter):
@@ -249,6 +279,15 @@ class Insertable(Filter):
     know the key cannot choose false positives. ``hash``, "xxh3-2x64" or "siphash-2x64", gives hashes
     of 128 bits, which rates below those of 64-bit hashes get by themselves. Further options are the
     kind's own (``bloomset.kinds()``).
+
+    A filter that gets more keys than it was planned for takes them, at a higher rate: ``info`` and
+    ``repr`` say that it is overfilled, and it warns once, with ``bloomset.OverfilledWarning``. With
+    ``strict=True`` it raises FullError instead.
+
+    >>> f = bloomset.Bloom(1000, strict=True)
+    >>> f.update(range(5000))
+    Traceback (most recent call last):
+    bloomset.FullError: the filter is overfilled: ...
     """
 
     __slots__ = ()
@@ -256,16 +295,30 @@ class Insertable(Filter):
     def __init__(self, capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
                  memory: Optional[Count] = None, bits: Optional[Count] = None,
                  hashes: Optional[int] = None, seed: Optional[int] = None,
-                 key: Optional[bytes] = None, hash: Optional[str] = None, **options: Any) -> None:
+                 key: Optional[bytes] = None, hash: Optional[str] = None, strict: bool = False,
+                 **options: Any) -> None:
         _native.Filter.__init__(self, _native.create(kind_of(type(self)), _native.Request(
             capacity, fpr, memory, bits, hashes, seed, key, hash, options)))
+        if strict:
+            self._set_strict(True)
+
+    @property
+    def strict(self) -> bool:
+        """Whether it raises FullError where others warn that they are overfilled. It then takes more keys
+        only after ``clear``, or after ``discard`` of a sixteenth of its keys. It can be set, is kept by
+        copies, unions and pickle, and is not in files."""
+        return self._strict()
+
+    @strict.setter
+    def strict(self, strict: bool) -> None:
+        self._set_strict(strict)
 
     @classmethod
     def build(cls: "type[OfInsertable]", keys: Keys, *, offsets: Optional[Any] = None,
               capacity: Optional[Count] = None, fpr: Optional[Rate] = None,
               memory: Optional[Count] = None, bits: Optional[Count] = None,
               hashes: Optional[int] = None, seed: Optional[int] = None,
-              key: Optional[bytes] = None, hash: Optional[str] = None,
+              key: Optional[bytes] = None, hash: Optional[str] = None, strict: bool = False,
               **options: Any) -> OfInsertable:
         """A filter of these keys, as ``contains`` takes them; without a capacity and a size, for as
         many as there are.
@@ -278,8 +331,10 @@ class Insertable(Filter):
                 if hasattr(keys, "__arrow_c_stream__"):
                     raise TypeError("the number of keys in a stream is not known before it is read; give "
                                     "capacity")
-                keys = list(keys)  # type: ignore[arg-type]
+                keys = listed(keys)  # type: ignore[arg-type]
             capacity = max(1, len(keys) if offsets is None else len(offsets) - 1)  # type: ignore
+        if strict:  # a subclass need not know it
+            options["strict"] = True
         filter = cls(capacity, fpr, memory=memory, bits=bits, hashes=hashes, seed=seed, key=key,
                      hash=hash, **options)
         filter.update(keys, offsets=offsets)

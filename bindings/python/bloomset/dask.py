@@ -43,6 +43,7 @@ def build(keys: Any, *, kind: str = "blocked_bloom", fpr: Optional[Rate] = None,
         options["capacity"] = counter.capacity(kind)
     fill = dask.delayed(_filled, pure=True)
     filter: Insertable = _united([fill(part, kind, options) for part in parts])
+    filter._look()
     filter.settle_count()
     return filter
 

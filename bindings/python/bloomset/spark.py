@@ -53,8 +53,10 @@ def build(frame: DataFrame, column: Union[str, Column], *, kind: str = "blocked_
     if not is_sized(options):
         counter = _united(keys, parts, lambda batches: counted(batches, options))
         options["capacity"] = counter.capacity(kind)
-    _check_size(plan(kind=kind, **options).bytes, frame.sparkSession.sparkContext)
+    planned = {name: value for name, value in options.items() if name != "strict"}
+    _check_size(plan(kind=kind, **planned).bytes, frame.sparkSession.sparkContext)
     filter: Insertable = _united(keys, parts, lambda batches: filled(batches, kind, options))
+    filter._look()
     filter.settle_count()
     return filter
 

@@ -4,15 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
-#include <type_traits>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "errors.hpp"
 #include "keys.hpp"
+#include "signals.hpp"
 
 namespace py = pybind11;
 
@@ -42,9 +47,17 @@ struct elements {
   }
 };
 
+// The elements lie one after the other where strides are null, as in arrays of ctypes; shape may be
+// null too.
+Py_ssize_t count_of(const Py_buffer& buffer) noexcept {
+  if (buffer.shape != nullptr) return buffer.shape[0];
+  return buffer.itemsize > 0 ? buffer.len / buffer.itemsize : 0;
+}
+
 elements elements_of(const Py_buffer& buffer) noexcept {
-  return {static_cast<const char*>(buffer.buf), buffer.strides[0],
-          static_cast<std::size_t>(buffer.shape[0]), static_cast<std::size_t>(buffer.itemsize)};
+  return {static_cast<const char*>(buffer.buf),
+          buffer.strides != nullptr ? buffer.strides[0] : buffer.itemsize,
+          static_cast<std::size_t>(count_of(buffer)), static_cast<std::size_t>(buffer.itemsize)};
 }
 
 template <class T>
@@ -139,8 +152,10 @@ class fixed_text final : public key_batch {
  public:
   fixed_text(lent_memory memory, bool swap)
       : memory_(std::move(memory)), elements_(elements_of(*memory_)), swap_(swap) {
+    signal_breaks breaks;
     for (std::size_t i = 0; i < elements_.count; ++i) {
       for (std::size_t at = 0; at < elements_.size / 4; ++at) check(i, code_point(i, at));
+      breaks(elements_.size / 4);
     }
   }
 
@@ -206,23 +221,59 @@ class adjacent final : public key_batch {
   std::vector<std::uint64_t> offsets_;
 };
 
-/// Python's code for an element: its letter, and whether it is in the other byte order.
+/// Python's code for an element.
 struct element_format {
-  char letter = 'B';
-  bool swap = false;
+  char letter = 'B';    ///< 'T' for a structure or any other long code
+  bool swap = false;    ///< whether it is in the other byte order
+  Py_ssize_t size = 1;  ///< bytes that the code stands for; 0 if they are not known
 };
+
+/// The size of an integer's letter: `native` as the compiler has it, and fixed with a byte order.
+Py_ssize_t size_of_letter(char letter, bool native) noexcept {
+  switch (letter) {
+    case 'b':
+    case 'B':
+    case 's':
+      return 1;
+    case 'h':
+    case 'H':
+      return 2;
+    case 'i':
+    case 'I':
+    case 'w':
+      return 4;
+    case 'l':
+    case 'L':
+      return native ? static_cast<Py_ssize_t>(sizeof(long)) : 4;
+    case 'q':
+    case 'Q':
+      return 8;
+    case 'n':
+    case 'N':
+      return native ? static_cast<Py_ssize_t>(sizeof(std::size_t)) : 0;
+    default:
+      return 0;
+  }
+}
 
 element_format format_of(const Py_buffer& buffer) noexcept {
   if (buffer.format == nullptr) return {};
   std::string_view text(buffer.format);
   element_format format;
+  bool native = true;
   if (!text.empty() && std::string_view("@=<>!").find(text.front()) != std::string_view::npos) {
     format.swap = text.front() == '>' || text.front() == '!';
+    native = text.front() == '@';
     text.remove_prefix(1);
   }
-  // A width may stand before the letter, which comes last; what is longer is a structure.
-  while (text.size() > 1 && text.front() >= '0' && text.front() <= '9') text.remove_prefix(1);
-  format.letter = text.size() == 1 ? text.front() : 'T';
+  // A width may stand before the letter of bytes and text.
+  Py_ssize_t width = 1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
+  if (error == std::errc()) text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  format.letter = text.size() == 1 && error != std::errc::result_out_of_range ? text.front() : 'T';
+  if (width != 1 && format.letter != 's' && format.letter != 'w') format.letter = 'T';
+  const Py_ssize_t size = size_of_letter(format.letter, native);
+  if (__builtin_mul_overflow(size, width, &format.size)) format.letter = 'T';
   return format;
 }
 
@@ -267,7 +318,8 @@ bool is_masked(py::handle object) {
   return !type.is_none() && py::isinstance(object, type);
 }
 
-lent_memory lend(py::handle object, int flags) {
+/// Null for an object that does not lend its memory in this way.
+lent_memory try_to_lend(py::handle object, int flags) {
   if (is_masked(object)) {
     raise(
         PyExc_TypeError,
@@ -277,11 +329,71 @@ lent_memory lend(py::handle object, int flags) {
   auto buffer = std::make_unique<Py_buffer>();
   if (PyObject_GetBuffer(object.ptr(), buffer.get(), flags) == 0)
     return lent_memory(buffer.release());
+  if (PyErr_ExceptionMatches(PyExc_MemoryError) != 0) throw py::error_already_set();
   PyErr_Clear();
-  raise(PyExc_TypeError,
-        fmt::format("this {} does not lend its elements as keys; an array has integers, bytes (S), "
-                    "text (U) or objects",
-                    Py_TYPE(object.ptr())->tp_name));
+  return nullptr;
+}
+
+[[noreturn]] void raise_not_lent(py::handle object, std::string_view wanted) {
+  raise(PyExc_TypeError, fmt::format("this {} does not lend its elements as keys; {}",
+                                     Py_TYPE(object.ptr())->tp_name, wanted));
+}
+
+/// Raises for memory that cannot be read as one dimension of elements.
+void check_layout(py::handle object, const Py_buffer& buffer) {
+  const char* const type = Py_TYPE(object.ptr())->tp_name;
+  if (buffer.ndim == 0) {
+    raise(PyExc_TypeError,
+          fmt::format("this {} is one element without a dimension, where many keys are expected; "
+                      "give a list of keys, or use add() and `in`",
+                      type));
+  }
+  if (buffer.ndim != 1) {
+    raise(PyExc_TypeError,
+          fmt::format("the array has {} dimensions, where keys have one; give array.ravel()",
+                      buffer.ndim));
+  }
+  if (buffer.suboffsets != nullptr && buffer.suboffsets[0] >= 0) {
+    raise(PyExc_TypeError,
+          fmt::format("the elements of this {} are behind pointers; give a list of them", type));
+  }
+  const Py_ssize_t count = count_of(buffer);
+  Py_ssize_t bytes = 0;
+  if (count < 0 || buffer.itemsize < 0 || __builtin_mul_overflow(count, buffer.itemsize, &bytes) ||
+      bytes != buffer.len || (bytes > 0 && buffer.buf == nullptr)) {
+    raise(PyExc_ValueError,
+          fmt::format("the memory of this {} has {} bytes, not {} elements of {} bytes as it says; "
+                      "give a list of keys",
+                      type, buffer.len, count, buffer.itemsize));
+  }
+}
+
+/// A format as people know it: NumPy's name of the type.
+std::string type_name(const char* format) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> names = {{
+      {"e", "float16"},
+      {"f", "float32"},
+      {"d", "float64"},
+      {"g", "longdouble"},
+      {"Zf", "complex64"},
+      {"Zd", "complex128"},
+      {"?", "bool"},
+  }};
+  std::string_view letters = format == nullptr ? "B" : format;
+  if (!letters.empty() &&
+      std::string_view("@=<>!^").find(letters.front()) != std::string_view::npos)
+    letters.remove_prefix(1);
+  for (const auto& [letter, name] : names) {
+    if (letters == letter) return std::string(name);
+  }
+  return fmt::format("elements of format '{}'", format == nullptr ? "B" : format);
+}
+
+/// NumPy's StringDType, which lends no memory. Its elements are str.
+bool is_string_array(py::handle object) {
+  const py::object type = py::getattr(object, "dtype", py::none());
+  const py::object letter = py::getattr(type, "char", py::none());
+  return py::isinstance<py::str>(letter) && py::cast<std::string>(letter) == "T";
 }
 
 std::uint64_t checked_offset(std::string_view word, std::size_t i, std::uint64_t least,
@@ -300,39 +412,48 @@ std::uint64_t checked_offset(std::string_view word, std::size_t i, std::uint64_t
 std::unique_ptr<key_batch> batch_of_array(py::handle object) {
   PyObject* const o = object.ptr();
   if (PyObject_CheckBuffer(o) == 0 || PyBytes_Check(o) || PyByteArray_Check(o)) return nullptr;
-  lent_memory memory = lend(object, PyBUF_RECORDS_RO);
-  const element_format format = format_of(*memory);
-  if (memory->ndim != 1) {
-    raise(PyExc_TypeError,
-          fmt::format("the array has {} dimensions, where keys have one; give array.ravel()",
-                      memory->ndim));
+  lent_memory memory = try_to_lend(object, PyBUF_RECORDS_RO);
+  if (memory == nullptr) {
+    if (is_string_array(object)) return nullptr;
+    raise_not_lent(object, "an array has integers, bytes (S), text (U) or objects");
   }
+  check_layout(object, *memory);
+  const element_format format = format_of(*memory);
   if (format.letter == 'O') return nullptr;
   // Without an element there is no key either, whatever the type: NumPy's empty array has floats.
-  const bool empty = memory->shape[0] == 0;
-  if (format.letter == 's' || empty) return std::make_unique<fixed_bytes>(std::move(memory));
+  if (count_of(*memory) == 0) return std::make_unique<fixed_bytes>(std::move(memory));
+  if (format.size != 0 && format.size != memory->itemsize) {
+    raise(PyExc_TypeError,
+          fmt::format("elements of format '{}' have {} bytes, and those of this {} have {}; give a "
+                      "list of keys",
+                      memory->format == nullptr ? "B" : memory->format, format.size,
+                      Py_TYPE(o)->tp_name, memory->itemsize));
+  }
+  if (format.letter == 's') return std::make_unique<fixed_bytes>(std::move(memory));
   if (format.letter == 'w') return std::make_unique<fixed_text>(std::move(memory), format.swap);
   if (auto batch = integers_of(memory, format)) return batch;
-  raise(
-      PyExc_TypeError,
-      fmt::format("an array of elements of format '{}' has no keys; it takes integers, bytes (S), "
-                  "text (U) or objects",
-                  memory->format == nullptr ? "B" : memory->format));
+  raise(PyExc_TypeError, fmt::format("an array of {} has no keys; it takes integers, bytes (S), "
+                                     "text (U) or objects",
+                                     type_name(memory->format)));
 }
 
 std::unique_ptr<key_batch> batch_of_offsets(py::handle data, py::handle offsets) {
-  lent_memory memory = lend(data, PyBUF_SIMPLE);
-  lent_memory numbers = lend(offsets, PyBUF_RECORDS_RO);
+  lent_memory memory = try_to_lend(data, PyBUF_SIMPLE);
+  if (memory == nullptr) raise_not_lent(data, "with offsets, keys are contiguous bytes");
+  lent_memory numbers = try_to_lend(offsets, PyBUF_RECORDS_RO);
+  if (numbers == nullptr) raise_not_lent(offsets, "offsets are an array of int32 or int64");
+  check_layout(offsets, *numbers);
   const element_format format = format_of(*numbers);
-  const bool one_dimension = numbers->ndim == 1;
-  auto read = one_dimension ? integers_of(numbers, format) : nullptr;
+  auto read = format.size == numbers->itemsize ? integers_of(numbers, format) : nullptr;
   if (read == nullptr || read->size() == 0) {
     raise(PyExc_ValueError,
           "offsets are an array of integers, one more than there are keys; give int32 or int64");
   }
   std::vector<std::uint64_t> checked(read->size());
   std::string_view word;
+  signal_breaks breaks;
   for (std::size_t i = 0; i < checked.size(); ++i) {
+    breaks();
     read->views(i, std::span(&word, 1));
     checked[i] = checked_offset(word, i, i == 0 ? 0 : checked[i - 1],
                                 static_cast<std::uint64_t>(memory->len));

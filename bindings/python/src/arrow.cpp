@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "arrow_readers.hpp"
+#include "arrow_types.hpp"
 #include "errors.hpp"
+#include "signals.hpp"
 #include "without_gil.hpp"
 
 namespace py = pybind11;
@@ -26,7 +29,9 @@ class arrow_keys final : public key_batch {
   explicit arrow_keys(part from, Format... format)
       : part_(std::move(from)), reader_(part_, format...) {
     if (part_.array->null_count == 0) return;
+    signal_breaks breaks;
     for (std::size_t row = 0; row < part_.rows; ++row) {
+      breaks();
       if (!part_.is_null(row)) rows_.push_back(row);
     }
     all_rows_ = rows_.size() == part_.rows;
@@ -65,7 +70,9 @@ class dictionary_keys final : public key_batch {
       there[dictionary_->row_of(i)] = true;
     }
     std::string_view word;
+    signal_breaks breaks;
     for (std::size_t i = 0; i < indices->size(); ++i) {
+      breaks();
       indices->views(i, std::span(&word, 1));
       std::uint64_t index = 0;
       for (std::size_t at = word.size(); at > 0; --at)
@@ -147,7 +154,8 @@ std::unique_ptr<key_batch> batch_by_letter(char letter, part& from) {
 
 /// The only column of a table.
 std::unique_ptr<key_batch> batch_of_struct(const ArrowSchema& schema, part from) {
-  if (schema.n_children != 1 || from.array->n_children != 1) {
+  if (schema.n_children != 1 || from.array->n_children != 1 || schema.children == nullptr ||
+      from.array->children == nullptr) {
     raise(PyExc_TypeError,
           fmt::format("the Arrow data have {} columns, where keys are one; choose a column",
                       schema.n_children));
@@ -164,8 +172,18 @@ std::unique_ptr<key_batch> batch_of_struct(const ArrowSchema& schema, part from)
   return batch_of(*schema.children[0], std::move(column));
 }
 
+[[noreturn]] void raise_no_keys(const ArrowSchema& schema) {
+  raise(
+      PyExc_TypeError,
+      fmt::format("an Arrow column of type {} has no keys; cast it to integers, text, bytes, dates "
+                  "or decimals",
+                  type_name(schema)));
+}
+
 std::unique_ptr<key_batch> batch_of(const ArrowSchema& schema, part from) {
+  if (schema.format == nullptr) raise(PyExc_ValueError, "the Arrow data have no format");
   const std::string_view format(schema.format);
+  if (!has_keys_of_its_storage(schema)) raise_no_keys(schema);
   if (schema.dictionary != nullptr && from.array->dictionary != nullptr) {
     part dictionary(from.owner, *from.array->dictionary);
     auto indices = format.size() == 1 ? batch_by_letter(format[0], from) : nullptr;
@@ -183,11 +201,21 @@ std::unique_ptr<key_batch> batch_of(const ArrowSchema& schema, part from) {
   if (format.size() == 1) {
     if (auto batch = batch_by_letter(format[0], from)) return batch;
   }
-  raise(
-      PyExc_TypeError,
-      fmt::format("Arrow data of the format '{}' have no keys; cast them to integers, text, bytes, "
-                  "dates or decimals",
-                  format));
+  raise_no_keys(schema);
+}
+
+/// DuckDB exports UUIDs as text, unless it is told to keep their type. The text is another key.
+void refuse_uuids_as_text(py::handle relation, const ArrowSchema& schema) {
+  if (std::string_view(Py_TYPE(relation.ptr())->tp_name).find("DuckDBPyRelation") ==
+          std::string_view::npos ||
+      schema.n_children != 1 || is_uuid(*schema.children[0])) {
+    return;
+  }
+  const py::list types(relation.attr("types"));
+  if (types.size() != 1 || py::cast<std::string>(py::str(types[0])) != "UUID") return;
+  raise(PyExc_TypeError,
+        "DuckDB gives UUIDs as text, which is another key; run SET arrow_lossless_conversion = "
+        "true, or cast them to VARCHAR if their text is the key");
 }
 
 }  // namespace
@@ -212,6 +240,7 @@ std::unique_ptr<arrow_column> arrow_column::of(py::handle object) {
     const py::object capsule = object.attr("__arrow_c_stream__")();
     column->stream_.take_from(capsule, "arrow_array_stream");
     column->call(column->stream_.value.get_schema, column->schema_.value);
+    arrow::refuse_uuids_as_text(object, column->schema_.value);
   } else if (py::hasattr(object, "__arrow_c_array__")) {
     const auto pair = py::cast<py::tuple>(object.attr("__arrow_c_array__")());
     column->only_ = std::make_shared<arrow::held<ArrowArray>>();

@@ -18,6 +18,7 @@
 #include "arrow_c.hpp"
 #include "errors.hpp"
 #include "keys.hpp"
+#include "signals.hpp"
 
 namespace bloomset::python::arrow {
 
@@ -38,7 +39,7 @@ struct part {
   }
 
   const void* buffer(std::int64_t i) const {
-    if (i >= array->n_buffers || array->buffers[i] == nullptr)
+    if (i >= array->n_buffers || array->buffers == nullptr || array->buffers[i] == nullptr)
       raise(PyExc_ValueError, "the Arrow array lacks a buffer that its type has");
     return array->buffers[i];
   }
@@ -54,8 +55,9 @@ struct part {
 
   bool is_null(std::size_t row) const noexcept {
     if (array->null_count == 0) return false;
-    const auto* const valid =
-        array->n_buffers > 0 ? static_cast<const std::uint8_t*>(array->buffers[0]) : nullptr;
+    const auto* const valid = array->n_buffers > 0 && array->buffers != nullptr
+                                  ? static_cast<const std::uint8_t*>(array->buffers[0])
+                                  : nullptr;
     const std::size_t at = offset + row;
     return valid != nullptr && ((valid[at / 8] >> (at % 8)) & 1U) == 0;
   }
@@ -99,7 +101,9 @@ struct bytes_reader {
 
   explicit bytes_reader(const part& from) : offsets(from.values<Offset>()), data() {
     Offset last = 0;
+    signal_breaks breaks;
     for (std::size_t row = 0; from.rows != 0 && row <= from.rows; ++row) {
+      breaks();
       if (offsets[row] < last)
         raise(PyExc_ValueError, fmt::format("the Arrow array's offset {} falls", row));
       last = offsets[row];
@@ -131,7 +135,9 @@ struct view_reader {
     const std::int64_t between = from.array->n_buffers - 3;
     const auto* const sizes =
         between > 0 ? static_cast<const std::int64_t*>(from.buffer(between + 2)) : nullptr;
+    signal_breaks breaks;
     for (std::size_t row = 0; row < from.rows; ++row) {
+      breaks();
       if (from.is_null(row)) continue;
       const view v = load(views + row);
       const bool is_good =

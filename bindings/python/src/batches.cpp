@@ -13,49 +13,56 @@ namespace {
 constexpr std::size_t hashes_at_once = std::size_t{1} << 13;
 constexpr std::size_t views_at_once = 1024;
 
-/// Calls `use(hashes, first)` for piece after piece until it says false.
+/// Calls `use(hashes, first)` for piece after piece of a turn until it says false.
 template <class Use>
-void for_hashes(key_batch& keys, const filter_hasher& hasher, Use&& use) {
-  std::vector<hash64> hashes(std::min(keys.size(), hashes_at_once));
-  for (std::size_t first = 0; first < keys.size(); first += hashes.size()) {
-    const auto piece = std::span(hashes).first(std::min(hashes.size(), keys.size() - first));
-    keys.hashes(hasher, first, piece);
-    if (!use(std::span<const hash64>(piece), first)) return;
-  }
+void for_hashes(batch_turns& turns, const filter_hasher& hasher, Use&& use) {
+  std::vector<hash64> hashes(std::min(turns.left(), hashes_at_once));
+  do {
+    const std::size_t most = std::min(hashes.size(), turns.left());
+    std::size_t n = 0;
+    do {  // Long keys take a whole turn.
+      const std::size_t some = std::min(views_at_once, most - n);
+      turns.keys().hashes(hasher, turns.first() + n, std::span(hashes).subspan(n, some));
+      n += some;
+    } while (n < most && !turns.is_late());
+    if (!use(std::span<const hash64>(hashes).first(n), turns.first())) return;
+    turns.advance(n);
+  } while (!turns.is_over());
 }
 
 template <class Use>
-void for_views(key_batch& keys, Use&& use) {
+void for_views(batch_turns& turns, Use&& use) {
   std::array<std::string_view, views_at_once> views;
-  for (std::size_t first = 0; first < keys.size(); first += views.size()) {
-    const auto piece = std::span(views).first(std::min(views.size(), keys.size() - first));
-    keys.views(first, piece);
-    if (!use(std::span<const std::string_view>(piece), first)) return;
-  }
+  do {
+    const auto piece = std::span(views).first(std::min(views.size(), turns.left()));
+    turns.keys().views(turns.first(), piece);
+    if (!use(std::span<const std::string_view>(piece), turns.first())) return;
+    turns.advance(piece.size());
+  } while (!turns.is_over());
 }
 
 /// The same by whichever the filter takes.
 template <class Use>
-void for_pieces(key_batch& keys, key_door door, Use&& use) {
+void for_pieces(batch_turns& turns, key_door door, Use&& use) {
   if (door.by_hash) {
-    for_hashes(keys, door.hasher, std::forward<Use>(use));
+    for_hashes(turns, door.hasher, std::forward<Use>(use));
   } else {
-    for_views(keys, std::forward<Use>(use));
+    for_views(turns, std::forward<Use>(use));
   }
 }
 
 }  // namespace
 
-void ask(const any_filter& filter, key_door door, key_batch& keys, std::span<bool> answers) {
-  for_pieces(keys, door, [&](const auto& piece, std::size_t first) {
+void ask(const any_filter& filter, key_door door, batch_turns& turns, std::span<bool> answers) {
+  for_pieces(turns, door, [&](const auto& piece, std::size_t first) {
     static_cast<void>(filter.may_contain(piece, answers.subspan(first, piece.size())));
     return true;
   });
 }
 
-result<insert_summary> insert(any_filter& filter, key_door door, key_batch& keys) {
+result<insert_summary> insert(any_filter& filter, key_door door, batch_turns& turns) {
   result<insert_summary> all;
-  for_pieces(keys, door, [&](const auto& piece, std::size_t) {
+  for_pieces(turns, door, [&](const auto& piece, std::size_t) {
     auto part = filter.insert(piece);
     if (!part) {
       all = fail(std::move(part.error()));
@@ -70,10 +77,10 @@ result<insert_summary> insert(any_filter& filter, key_door door, key_batch& keys
   return all;
 }
 
-result<std::uint64_t> erase(any_filter& filter, key_batch& keys) {
+result<std::uint64_t> erase(any_filter& filter, batch_turns& turns) {
   result<std::uint64_t> all;
   std::array<bool, views_at_once> erased{};
-  for_views(keys, [&](std::span<const std::string_view> piece, std::size_t) {
+  for_views(turns, [&](std::span<const std::string_view> piece, std::size_t) {
     const auto answers = std::span(erased).first(piece.size());
     if (auto done = filter.erase(piece, answers); !done) {
       all = fail(std::move(done.error()));
@@ -85,24 +92,38 @@ result<std::uint64_t> erase(any_filter& filter, key_batch& keys) {
   return all;
 }
 
-result<void> count(const any_filter& filter, key_batch& keys, std::span<std::uint64_t> counts) {
+result<void> count(const any_filter& filter, batch_turns& turns, std::span<std::uint64_t> counts) {
   result<void> all;
-  for_views(keys, [&](std::span<const std::string_view> piece, std::size_t first) {
+  for_views(turns, [&](std::span<const std::string_view> piece, std::size_t first) {
     all = filter.count(piece, counts.subspan(first, piece.size()));
     return all.has_value();
   });
   return all;
 }
 
-void append_hashes(std::vector<hash64>& to, filter_hasher hasher, key_batch& keys) {
-  for_hashes(keys, hasher, [&](std::span<const hash64> piece, std::size_t) {
-    to.insert(to.end(), piece.begin(), piece.end());
+void hash_chunks::append(filter_hasher hasher, batch_turns& turns) {
+  for_hashes(turns, hasher, [this](std::span<const hash64> piece, std::size_t) {
+    if (chunks_.empty() || chunks_.back().size() >= chunk_size) chunks_.emplace_back();
+    chunks_.back().insert(chunks_.back().end(), piece.begin(), piece.end());
+    size_ += piece.size();
     return true;
   });
 }
 
-void count_distinct(detail::distinct_counter& counter, filter_hasher hasher, key_batch& keys) {
-  for_hashes(keys, hasher, [&](std::span<const hash64> piece, std::size_t) {
+hash_source hash_chunks::source(std::function<result<void>()> check_cancelled) const {
+  return {.size = size_,
+          .for_each = [this, check_cancelled](const hash_source::sink& use) -> result<void> {
+            for (const auto& chunk : chunks_) {
+              if (auto ok = check_cancelled(); !ok) return ok;
+              if (auto ok = use(chunk); !ok) return ok;
+            }
+            return {};
+          },
+          .check_cancelled = check_cancelled};
+}
+
+void count_distinct(detail::distinct_counter& counter, filter_hasher hasher, batch_turns& turns) {
+  for_hashes(turns, hasher, [&](std::span<const hash64> piece, std::size_t) {
     counter.add(piece);
     return true;
   });

@@ -4,10 +4,13 @@
 
 #include <bloomset/any_filter.hpp>
 #include <bloomset/detail/core/cardinality.hpp>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
+#include "batch_turns.hpp"
 #include "keys.hpp"
 
 namespace bloomset::python {
@@ -18,20 +21,33 @@ struct key_door {
   filter_hasher hasher = filter_hasher();
 };
 
-/// answers[i] for key i. Precondition: answers.size() == keys.size().
-void ask(const any_filter& filter, key_door door, key_batch& keys, std::span<bool> answers);
+// Each works on the keys of one turn.
 
-/// Inserts in order up to the first key without room (summary.done < keys.size()).
-result<insert_summary> insert(any_filter& filter, key_door door, key_batch& keys);
+/// answers[i] for key i of the batch. Precondition: answers.size() == turns.keys().size().
+void ask(const any_filter& filter, key_door door, batch_turns& turns, std::span<bool> answers);
+
+/// Inserts in order up to the first key without room (summary.stopped_by).
+result<insert_summary> insert(any_filter& filter, key_door door, batch_turns& turns);
 
 /// How many keys were erased.
-result<std::uint64_t> erase(any_filter& filter, key_batch& keys);
+result<std::uint64_t> erase(any_filter& filter, batch_turns& turns);
 
-/// counts[i] for key i. Precondition: counts.size() == keys.size().
-result<void> count(const any_filter& filter, key_batch& keys, std::span<std::uint64_t> counts);
+/// counts[i] for key i of the batch. Precondition: counts.size() == turns.keys().size().
+result<void> count(const any_filter& filter, batch_turns& turns, std::span<std::uint64_t> counts);
 
-void append_hashes(std::vector<hash64>& to, filter_hasher hasher, key_batch& keys);
+void count_distinct(detail::distinct_counter& counter, filter_hasher hasher, batch_turns& turns);
 
-void count_distinct(detail::distinct_counter& counter, filter_hasher hasher, key_batch& keys);
+/// Many hashes, in pieces: they are never moved, and can be read with breaks.
+class hash_chunks {
+ public:
+  void append(filter_hasher hasher, batch_turns& turns);
+  /// The hashes for a build. They must outlive it. `check_cancelled` is called between chunks too.
+  hash_source source(std::function<result<void>()> check_cancelled) const;
+
+ private:
+  static constexpr std::size_t chunk_size = std::size_t{1} << 20;
+  std::vector<std::vector<hash64>> chunks_;
+  std::uint64_t size_ = 0;
+};
 
 }  // namespace bloomset::python

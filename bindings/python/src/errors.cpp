@@ -14,8 +14,9 @@ namespace {
 PyObject* full_error = nullptr;
 
 constexpr const char* full_doc =
-    "There is no room for a key; the filter is as it was before that key.\n\n"
-    "``contained`` of the keys that were given to the call are in the filter.";
+    "There is no room for a key, or a strict filter is overfilled; the filter takes no more "
+    "keys.\n\n"
+    "``contained`` of the keys that were given to the call are in the filter, the first ones.";
 
 PyObject* type_of(errc code, PyObject* unsupported) noexcept {
   switch (code) {
@@ -86,10 +87,13 @@ void raise_for_file(const failure& why, const std::string& path, py::handle name
 }
 
 void raise_full(insert_outcome why, std::uint64_t contained) {
-  const std::string_view reason =
-      why == insert_outcome::too_many_copies
-          ? "the filter holds as many copies of a key as it can"
-          : "the filter has no room for a key; make it with a greater capacity";
+  raise_full(why == insert_outcome::too_many_copies
+                 ? "the filter holds as many copies of a key as it can"
+                 : "the filter has no room for a key; make it with a greater capacity",
+             contained);
+}
+
+void raise_full(std::string_view reason, std::uint64_t contained) {
   const py::object error = py::reinterpret_borrow<py::object>(full_error)(
       fmt::format("{} ({} of the keys that were given are contained)", reason, contained));
   error.attr("contained") = contained;

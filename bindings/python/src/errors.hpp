@@ -8,6 +8,7 @@
 #include <bloomset/result.hpp>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace bloomset::python {
@@ -29,6 +30,7 @@ void add_full_error(pybind11::module_& module);
 /// FullError: `contained` of the keys that were given are in the filter, and then there was no
 /// room.
 [[noreturn]] void raise_full(insert_outcome why, std::uint64_t contained);
+[[noreturn]] void raise_full(std::string_view reason, std::uint64_t contained);
 
 [[noreturn]] void raise(PyObject* type, const std::string& sentence);
 

@@ -29,9 +29,11 @@ class key_counter {
 
   void update(const py::tuple& batches, const py::object& offsets) {
     for_all_batches(batches, offsets, [this](key_batch& batch) {
-      const without_gil released;
-      const std::lock_guard lock(mutex_);
-      count_distinct(counter_, hasher_, batch);
+      for (batch_turns turns(batch); turns.next();) {
+        const without_gil released;
+        const std::lock_guard lock(mutex_);
+        count_distinct(counter_, hasher_, turns);
+      }
     });
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "errors.hpp"
 
@@ -18,8 +19,8 @@ constexpr std::size_t keys_at_once = 4096;
 
 [[noreturn]] void raise_no_key(py::handle object) {
   raise(PyExc_TypeError,
-        fmt::format("a key is str, bytes or int, not {}; for many keys at once there are "
-                    "contains() and update()",
+        fmt::format("a key is str, bytes, int or UUID, not {}; for many keys at once there "
+                    "are contains() and update()",
                     Py_TYPE(object.ptr())->tp_name));
 }
 
@@ -37,6 +38,19 @@ std::string_view key_of_int(PyObject* number, key_word& word) {
   return {word.data(), word.size()};
 }
 
+/// Of a uuid.UUID its 16 bytes in the order of RFC 9562; null for any other object.
+py::object bytes_of_uuid(py::handle object) {
+  PyObject* const loaded = PyDict_GetItemString(PyImport_GetModuleDict(), "uuid");
+  if (loaded == nullptr) return {};
+  const py::object type = py::getattr(loaded, "UUID", py::none());
+  if (type.is_none() || !py::isinstance(object, type)) return {};
+  return object.attr("bytes");
+}
+
+std::string_view bytes_in(py::handle bytes) {
+  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
 }  // namespace
 
 std::string_view key_of(py::handle object, key_word& word, py::object& kept) {
@@ -47,15 +61,14 @@ std::string_view key_of(py::handle object, key_word& word, py::object& kept) {
     if (data == nullptr) throw py::error_already_set();
     return {data, static_cast<std::size_t>(size)};
   }
-  if (PyBytes_Check(o))
-    return {PyBytes_AS_STRING(o), static_cast<std::size_t>(PyBytes_GET_SIZE(o))};
+  if (PyBytes_Check(o)) return bytes_in(object);
   if (PyBool_Check(o)) raise_no_key(object);
   if (PyLong_Check(o)) return key_of_int(o, word);
   if (PyByteArray_Check(o) || PyMemoryView_Check(o)) {
     // Their bytes can change or go while another thread has the interpreter.
     kept = py::reinterpret_steal<py::object>(PyBytes_FromObject(o));
     if (!kept) throw py::error_already_set();
-    return {PyBytes_AS_STRING(kept.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(kept.ptr()))};
+    return bytes_in(kept);
   }
   // NumPy's integers, and in older versions its bool. An array that may be masked is none.
   const std::string_view type = Py_TYPE(o)->tp_name;
@@ -63,6 +76,10 @@ std::string_view key_of(py::handle object, key_word& word, py::object& kept) {
     const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(o));
     if (number) return key_of_int(number.ptr(), word);
     PyErr_Clear();
+  }
+  if (py::object bytes = bytes_of_uuid(object); bytes && PyBytes_Check(bytes.ptr())) {
+    kept = std::move(bytes);
+    return bytes_in(kept);
   }
   raise_no_key(object);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 // From Python's objects to keys. A str is its UTF-8 bytes, bytes are themselves, an int is the
-// eight little-endian bytes of its value, as everywhere in Bloomset.
+// eight little-endian bytes of its value, and a UUID its 16 bytes, as everywhere in Bloomset.
 
 #include <pybind11/pybind11.h>
 

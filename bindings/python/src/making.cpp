@@ -1,11 +1,14 @@
 #include "making.hpp"
 
+#include <atomic>
 #include <bloomset/defaults.hpp>
 #include <bloomset/file.hpp>
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -14,6 +17,7 @@
 #include "errors.hpp"
 #include "for_batches.hpp"
 #include "requests.hpp"
+#include "signals.hpp"
 #include "without_gil.hpp"
 
 namespace py = pybind11;
@@ -46,6 +50,35 @@ struct file_name {
   std::filesystem::path encoded_path;
 };
 
+/// Lets the handlers of signals run while a filter is built, in the thread that waits for it.
+class build_breaks {
+ public:
+  /// Called by that thread.
+  void begin(without_gil& released) {
+    released_ = &released;
+    thread_ = std::this_thread::get_id();
+    next_ = std::chrono::steady_clock::now() + time_between_signals;
+  }
+
+  /// Called by any thread of the build. Fails, with Python's exception set in the waiting thread,
+  /// if a handler raised one.
+  result<void> check() {
+    if (std::this_thread::get_id() == thread_ && !is_cancelled_ &&
+        std::chrono::steady_clock::now() >= next_) {
+      is_cancelled_ = !released_->run_signal_handlers();
+      next_ = std::chrono::steady_clock::now() + time_between_signals;
+    }
+    if (is_cancelled_) return fail(errc::invalid_argument, "a handler of a signal ended the build");
+    return {};
+  }
+
+ private:
+  without_gil* released_ = nullptr;
+  std::thread::id thread_;
+  std::chrono::steady_clock::time_point next_;
+  std::atomic<bool> is_cancelled_ = false;
+};
+
 made_filter create(const std::string& kind_name, plan_request request) {
   const kind_info& kind = kind_of(kind_name);
   apply_default_fpr(kind, request);
@@ -61,19 +94,25 @@ made_filter build(const std::string& kind_name, plan_request request, const py::
   const kind_info& kind = kind_of(kind_name);
   apply_default_fpr(kind, request);
   request.hash_bits = hash_bits_for(kind, request);
-  std::vector<std::vector<hash64>> hashes(request.hash_bits / 64);
+  std::vector<hash_chunks> hashes(request.hash_bits / 64);
   for_batches(keys, offsets, [&](key_batch& batch) {
-    const without_gil released;
     for (unsigned i = 0; i < hashes.size(); ++i) {
-      append_hashes(hashes[i], filter_hasher(request.seed.half(i)), batch);
+      for (batch_turns turns(batch); turns.next();) {
+        const without_gil released;
+        hashes[i].append(filter_hasher(request.seed.half(i)), turns);
+      }
     }
   });
-  return {or_raise([&] {
-    const without_gil released;
+  build_breaks breaks;
+  auto built = [&] {
+    without_gil released;
+    breaks.begin(released);
     std::vector<hash_source> sources;
-    for (const auto& each : hashes) sources.push_back(hash_source::of(each));
+    for (const auto& each : hashes) sources.push_back(each.source([&] { return breaks.check(); }));
     return build_filter(kind, request, sources);
-  }())};
+  }();
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return {or_raise(std::move(built))};
 }
 
 made_filter open_file(const py::object& path, bool mapped, const py::object& verify,
@@ -136,19 +175,23 @@ made_filter from_bytes(const py::object& data, const py::object& key) {
 }  // namespace
 
 made_filter copy_of(const shared_filter& filter) {
-  return {or_raise(filter.read([&filter](const any_filter& original) {
+  const bool is_strict = filter.watch().is_strict;
+  auto copy = or_raise(filter.read([&filter](const any_filter& original) {
     // A copy of a mapped filter would be another over the same mapping.
     if (filter.file()) return open_any(*filter.file(), access::writable, in_memory);
     return original.copy();
-  }))};
+  }));
+  return {.filter = std::move(copy), .is_strict = is_strict};
 }
 
 made_filter fold_of(const shared_filter& filter, std::uint64_t factor, const py::object& fpr) {
   const double wanted = rate("fpr", fpr);
-  return {or_raise(filter.read([=](const any_filter& original) {
+  const bool is_strict = filter.watch().is_strict;
+  auto folded = or_raise(filter.read([=](const any_filter& original) {
     if (factor != 0) return original.fold(factor);
     return original.fold_to(wanted != 0 ? wanted : original.info().plan.planned_fpr);
-  }))};
+  }));
+  return {.filter = std::move(folded), .is_strict = is_strict};
 }
 
 py::bytes bytes_of_filter(const shared_filter& filter) {

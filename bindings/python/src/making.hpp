@@ -16,6 +16,7 @@ namespace bloomset::python {
 struct made_filter {
   any_filter filter;
   std::optional<stored_filter> file = std::nullopt;  ///< over which it is mapped, if it is
+  bool is_strict = false;                            ///< see overfill_watch
 };
 
 /// Adds what makes filters, and the class of what they make, to the module.

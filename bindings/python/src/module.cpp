@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +20,7 @@
 #include "making.hpp"
 #include "requests.hpp"
 #include "shared_filter.hpp"
+#include "signals.hpp"
 
 namespace py = pybind11;
 
@@ -43,10 +45,41 @@ bool contains(const shared_filter& f, std::string_view key) {
   return f.read_one([key](const any_filter& filter) { return filter.may_contain(key); });
 }
 
+filter_info info_of(const shared_filter& f) {
+  return f.read([](const any_filter& filter) { return filter.info(); });
+}
+
+/// A full look at the filter: if it is newly overfilled, a strict one raises FullError, and any
+/// other warns. `contained` is of the keys that were given.
+void look(shared_filter& f, std::uint64_t contained) {
+  const filter_info info = info_of(f);
+  if (!f.watch().look(info)) return;
+  if (f.watch().is_strict) raise_full(overfilled_text(info), contained);
+  py::module_::import("bloomset._overfill").attr("warn")(overfilled_text(info));
+}
+
+/// The same after other changes.
+void look_if_needed(shared_filter& f) {
+  if (f.watch().must_look(f.read_one([](const any_filter& filter) { return filter.size(); })))
+    look(f, 0);
+}
+
+void refuse_if_overfilled(shared_filter& f, std::uint64_t contained = 0) {
+  if (!f.watch().refuses()) return;
+  f.watch().must_look(f.read_one([](const any_filter& filter) { return filter.size(); }));
+  if (f.watch().refuses()) raise_full(overfilled_text(info_of(f)), contained);
+}
+
 bool add(shared_filter& f, std::string_view key) {
-  const insert_summary did = changed_or_raise(
-      f, f.write_one([&key](any_filter& filter) { return filter.insert(std::span(&key, 1)); }));
+  refuse_if_overfilled(f);
+  std::uint64_t size = 0;
+  const insert_summary did = changed_or_raise(f, f.write_one([&](any_filter& filter) {
+    auto done = filter.insert(std::span(&key, 1));
+    size = filter.size();
+    return done;
+  }));
   if (did.done == 0) raise_full(did.stopped_by, 0);
+  if (f.watch().must_look(size)) look(f, 1);
   return did.inserted != 0;
 }
 
@@ -150,7 +183,9 @@ template <class T>
 void put_in_rows(const key_batch& batch, std::span<T> answers) {
   std::size_t i = batch.size();
   std::size_t end = answers.size();  // from here on they are answers for rows
+  signal_breaks breaks;
   for (; i > 0 && batch.row_of(i - 1) != i - 1; --i) {
+    breaks();
     const std::size_t row = batch.row_of(i - 1);
     const T answer = answers[i - 1];
     std::ranges::fill(answers.subspan(row, end - row), T{});
@@ -164,9 +199,11 @@ py::object ask_many(const shared_filter& f, const py::object& keys, const py::ob
   answers<bool> all;
   for_batches(keys, offsets, [&](key_batch& batch) {
     const auto some = all.grow(batch.rows());
-    f.read([&](const any_filter& filter) {
-      ask(filter, door_of(f), batch, some.first(batch.size()));
-    });
+    for (batch_turns turns(batch); turns.next();) {
+      f.read([&](const any_filter& filter) {
+        ask(filter, door_of(f), turns, some.first(batch.size()));
+      });
+    }
     put_in_rows(batch, some);
   });
   return all.take();
@@ -176,8 +213,11 @@ py::object count_many(const shared_filter& f, const py::object& keys, const py::
   answers<std::uint64_t> all;
   for_batches(keys, offsets, [&](key_batch& batch) {
     const auto some = all.grow(batch.rows());
-    or_raise(f.read(
-        [&](const any_filter& filter) { return count(filter, batch, some.first(batch.size())); }));
+    for (batch_turns turns(batch); turns.next();) {
+      or_raise(f.read([&](const any_filter& filter) {
+        return count(filter, turns, some.first(batch.size()));
+      }));
+    }
     put_in_rows(batch, some);
   });
   return all.take();
@@ -187,11 +227,20 @@ std::uint64_t add_many(shared_filter& f, const py::tuple& batches, const py::obj
   std::uint64_t contained = 0;
   std::uint64_t fresh = 0;
   for_all_batches(batches, offsets, [&](key_batch& batch) {
-    const insert_summary did = changed_or_raise(
-        f, f.write([&](any_filter& filter) { return insert(filter, door_of(f), batch); }));
-    contained += did.done;
-    fresh += did.inserted;
-    if (did.done < batch.size()) raise_full(did.stopped_by, contained);
+    batch_turns turns(batch);
+    while (turns.next(f.watch().room_of_turn())) {
+      refuse_if_overfilled(f, contained);
+      std::uint64_t size = 0;
+      const insert_summary did = changed_or_raise(f, f.write([&](any_filter& filter) {
+        auto done = insert(filter, door_of(f), turns);
+        size = filter.size();
+        return done;
+      }));
+      contained += did.done;
+      fresh += did.inserted;
+      if (!is_contained(did.stopped_by)) raise_full(did.stopped_by, contained);
+      if (f.watch().must_look(size)) look(f, contained);
+    }
   });
   return fresh;
 }
@@ -199,10 +248,50 @@ std::uint64_t add_many(shared_filter& f, const py::tuple& batches, const py::obj
 std::uint64_t erase_many(shared_filter& f, const py::tuple& batches, const py::object& offsets) {
   std::uint64_t erased = 0;
   for_all_batches(batches, offsets, [&](key_batch& batch) {
-    erased +=
-        changed_or_raise(f, f.write([&](any_filter& filter) { return erase(filter, batch); }));
+    for (batch_turns turns(batch); turns.next();) {
+      erased +=
+          changed_or_raise(f, f.write([&](any_filter& filter) { return erase(filter, turns); }));
+    }
   });
   return erased;
+}
+
+void merge(shared_filter& f, const shared_filter& other) {
+  std::string overfilled;
+  const bool is_strict = f.watch().is_strict;
+  changed_or_raise(f, f.write_with(other, [&](any_filter& ours, const any_filter& theirs) {
+    if (!is_strict) return merge_folded(ours, theirs);
+    auto both = ours.copy();
+    if (!both) return result<void>(fail(std::move(both.error())));
+    if (auto ok = merge_folded(*both, theirs); !ok) return ok;
+    if (const filter_info info = both->info(); is_overfilled(info)) {
+      overfilled = overfilled_text(info);
+    } else {
+      ours = std::move(*both);
+    }
+    return result<void>();
+  }));
+  if (!overfilled.empty()) raise_full(overfilled, 0);
+  look_if_needed(f);
+}
+
+void intersect(shared_filter& f, const shared_filter& other) {
+  changed_or_raise(f, f.write_with(other, [](any_filter& ours, const any_filter& theirs) {
+    return ours.intersect(theirs);
+  }));
+  if (f.watch().is_strict) f.watch().forget();
+}
+
+void clear(shared_filter& f) {
+  changed_or_raise(f, f.write([](any_filter& filter) { return filter.clear(); }));
+  f.watch().forget();
+}
+
+/// Whether it says so about itself. Filters within their capacity are not read for it.
+bool shows_overfilled(const shared_filter& f) {
+  const bool may_be =
+      f.read_one([](const any_filter& filter) { return filter.size() > filter.capacity(); });
+  return (may_be || f.watch().is_overfilled()) && is_overfilled(info_of(f));
 }
 
 /// Whether both are of one kind with the same parameters and bits. How many keys were counted on
@@ -252,30 +341,21 @@ std::uint64_t figure(const shared_filter& f) {
 void add_filter(py::module_& module) {
   py::class_<shared_filter>(module, "Filter", py::custom_type_setup(&set_single_key_slots))
       .def(py::init([](made_filter& made) {
-        return std::make_unique<shared_filter>(std::move(made.filter), std::move(made.file));
+        auto filter = std::make_unique<shared_filter>(std::move(made.filter), std::move(made.file));
+        filter->watch().is_strict = made.is_strict;
+        return filter;
       }))
       .def("_ask_many", &ask_many)
       .def("_count_many", &count_many)
       .def("_add_many", &add_many)
       .def("_discard_many", &erase_many)
-      .def("_merge",
-           [](shared_filter& f, const shared_filter& other) {
-             changed_or_raise(f,
-                              f.write_with(other, [](any_filter& ours, const any_filter& theirs) {
-                                return merge_folded(ours, theirs);
-                              }));
-           })
-      .def("_intersect",
-           [](shared_filter& f, const shared_filter& other) {
-             changed_or_raise(f,
-                              f.write_with(other, [](any_filter& ours, const any_filter& theirs) {
-                                return ours.intersect(theirs);
-                              }));
-           })
-      .def("_clear",
-           [](shared_filter& f) {
-             changed_or_raise(f, f.write([](any_filter& filter) { return filter.clear(); }));
-           })
+      .def("_merge", &merge)
+      .def("_intersect", &intersect)
+      .def("_clear", &clear)
+      .def("_look", &look_if_needed)
+      .def("_overfilled", &shows_overfilled)
+      .def("_strict", [](const shared_filter& f) { return f.watch().is_strict; })
+      .def("_set_strict", [](shared_filter& f, bool strict) { f.watch().is_strict = strict; })
       .def("_settle_count",
            [](shared_filter& f) { f.write([](any_filter& filter) { filter.settle_count(); }); })
       .def("_same",
@@ -289,10 +369,7 @@ void add_filter(py::module_& module) {
       .def("_fold", &fold_of)
       .def("_to_bytes", &bytes_of_filter)
       .def("_save", &save_to)
-      .def("_info",
-           [](const shared_filter& f) {
-             return dict_of(f.read([](const any_filter& filter) { return filter.info(); }));
-           })
+      .def("_info", [](const shared_filter& f) { return dict_of(info_of(f)); })
       .def("_approx_len", &approximate_size)
       .def("_current_fpr",
            [](const shared_filter& f) {

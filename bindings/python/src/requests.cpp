@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "errors.hpp"
+#include "overfill.hpp"
 
 namespace py = pybind11;
 
@@ -214,6 +215,7 @@ py::dict dict_of(const filter_info& info) {
   all["count"] = info.count;
   all["estimated_size"] = info.estimated_size;
   all["current_fpr"] = info.current_fpr;
+  all["overfilled"] = is_overfilled(info);
   all["fill"] = info.fill;
   all["hash"] = info.hash == hash_id::none ? "of the probe rule" : name_of(info.hash);
   all["seed"] = info.seed;

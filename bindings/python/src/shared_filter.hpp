@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "fair_mutex.hpp"
+#include "overfill.hpp"
 #include "without_gil.hpp"
 
 namespace bloomset::python {
@@ -26,7 +27,8 @@ class shared_filter {
       : filter_(std::move(filter)),
         file_(std::move(file)),
         can_(filter_.can()),
-        image_header_(filter_.image().header) {
+        image_header_(filter_.image().header),
+        watch_(filter_) {
     by_hash_ = filter_hasher::is_one(image_header_.hash) &&
                filter_.may_contain(std::span<const hash64>(), std::span<bool>());
   }
@@ -38,6 +40,10 @@ class shared_filter {
   filter_hasher hasher() const noexcept { return filter_hasher(image_header_.seed); }
   /// Whether it takes hashes that `hasher` gave, rather than keys.
   bool by_hash() const noexcept { return by_hash_; }
+
+  /// Guarded by the GIL.
+  overfill_watch& watch() noexcept { return watch_; }
+  const overfill_watch& watch() const noexcept { return watch_; }
 
   /// Runs `work(filter)` beside other readers, without the GIL.
   template <class Work>
@@ -93,6 +99,7 @@ class shared_filter {
   abilities can_;
   filter_header image_header_;
   bool by_hash_ = false;
+  overfill_watch watch_;
   mutable fair_mutex mutex_;
 };
 

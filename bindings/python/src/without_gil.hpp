@@ -17,7 +17,19 @@ class without_gil {
   without_gil() : state_(PyEval_SaveThread()) {}
   without_gil(const without_gil&) = delete;
   without_gil& operator=(const without_gil&) = delete;
-  ~without_gil() {
+  ~without_gil() { take_gil(); }
+
+  /// Runs the handlers of signals that have arrived, with the GIL. False if one raised an
+  /// exception, which is then set.
+  bool run_signal_handlers() noexcept {
+    take_gil();
+    const bool ran = PyErr_CheckSignals() == 0;
+    state_ = PyEval_SaveThread();
+    return ran;
+  }
+
+ private:
+  void take_gil() noexcept {
 #if defined(__GLIBCXX__)
     try {
       PyEval_RestoreThread(state_);
@@ -29,7 +41,6 @@ class without_gil {
 #endif
   }
 
- private:
   PyThreadState* state_;
 };
 
