@@ -1,5 +1,7 @@
 """Plans equal those of the command line, to the last digit."""
 
+import dataclasses
+import html.parser
 import json
 
 import bloomset
@@ -57,11 +59,46 @@ def test_information_is_the_command_lines(run, tmp_path):
         theirs = json.loads(run("info", "--json", f"{kind}.bloom"))
         ours = f.info()
         for name in ("kind", "capacity", "bits", "bytes", "bits_per_key", "planned_fpr", "count",
-                     "estimated_size", "current_fpr", "fill", "seed", "extras"):
+                     "estimated_size", "current_fpr", "overfilled", "fill", "seed", "extras"):
             assert ours[name] == theirs[name], (kind, name)
         assert {name for name, can in ours["can"].items() if can} == set(theirs["can"])
         assert (f.capacity, f.nbytes) == (theirs["capacity"], theirs["bytes"])
         assert f.current_fpr() == theirs["current_fpr"]
+
+
+class Texts(html.parser.HTMLParser):
+    """The cells of a page's tables."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.rows, self.open = [], []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("td", "th"):
+            self.rows[-1].append(data)
+
+
+def test_a_notebook_shows_a_table():
+    best = bloomset.plan("1M", "1%", deletable=True)
+    heads, *rows = Texts(best._repr_html_()).rows
+    assert heads == ["kind", "keys", "bytes", "bits per key", "rate"]
+    assert [row[0] for row in rows] == [plan.kind for plan in best.ranked] + list(best.refused)
+    assert rows[0] == [best.kind, "1,000,000", f"{best.bytes:,}", f"{best.bits_per_key:.2f}", f"{best.planned_fpr:.3%}"]
+    assert rows[-1][1] == list(best.refused.values())[-1]
+    one = bloomset.plan(1000, 1e-7, kind="bloom")
+    assert Texts(one._repr_html_()).rows[1][-1] == f"{one.planned_fpr:.2g}"
+    strange = dataclasses.replace(one, kind="<b>", refused={"&": "a < b"}, reason="<i>")
+    assert [row[0] for row in Texts(strange._repr_html_()).rows] == ["kind", "<b>", "&"]
 
 
 @pytest.mark.parametrize("options, sentence", [

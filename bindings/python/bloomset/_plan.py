@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 from typing import Any, Dict, Optional, Tuple
 
 from . import _native
@@ -16,6 +17,10 @@ def kinds() -> Dict[str, Dict[str, Any]]:
     'the width of a counter, which sticks at 15, 255 or 65535: 4, 8 or 16 (default 4)'
     """
     return _native.kinds()
+
+
+def shown_rate(rate: float) -> str:
+    return f"{rate:.3%}" if rate >= 1e-4 else f"{rate:.2g}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +48,23 @@ class Plan:
     ranked: Tuple["Plan", ...] = ()
     #: The other kinds, and why they do not fit.
     refused: Dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        """The plan as a table, in a notebook."""
+        heads = ("kind", "keys", "bytes", "bits per key", "rate")
+        rows = [(plan.kind, f"{plan.capacity:,}", f"{plan.bytes:,}", f"{plan.bits_per_key:.2f}",
+                 shown_rate(plan.planned_fpr)) for plan in self.ranked or (self,)]
+        right = ' style="text-align: right"'
+        table = ["<table>", "<tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"]
+        for first, *figures in rows:
+            table.append(f"<tr><td>{html.escape(first)}</td>"
+                         + "".join(f"<td{right}>{figure}</td>" for figure in figures) + "</tr>")
+        for kind, why in self.refused.items():
+            table.append(f'<tr><td>{html.escape(kind)}</td><td colspan="4">{html.escape(why)}</td></tr>')
+        table.append("</table>")
+        if self.reason:
+            table.insert(0, f"<p><b>{html.escape(self.kind)}</b>: {html.escape(self.reason)}</p>")
+        return "\n".join(table)
 
 
 def plan(capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
