@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <bloomset/figures.hpp>
 #include <bloomset/plan/units.hpp>
 #include <cstdio>
 #include <vector>

@@ -130,16 +130,4 @@ std::string server_line(const kind_info& kind, std::uint64_t capacity, double ra
   }
 }
 
-std::vector<std::string_view> ability_names(const abilities& can) {
-  std::vector<std::string_view> names;
-  if (can.insert) names.emplace_back("insert");
-  if (can.erase) names.emplace_back("erase");
-  if (can.count) names.emplace_back("count");
-  if (can.merge) names.emplace_back("merge");
-  if (can.intersect) names.emplace_back("intersect");
-  if (can.fold) names.emplace_back("fold");
-  if (can.grow) names.emplace_back("grow");
-  return names;
-}
-
 }  // namespace bloomset::teach

@@ -1,12 +1,10 @@
 #pragma once
 
-// The shell and C++ lines that create a planned filter, and the names of a kind's abilities.
+// The shell and C++ lines that create a planned filter.
 
 #include <bloomset/any_filter.hpp>
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace bloomset::teach {
 
@@ -20,8 +18,5 @@ std::string cpp_line(const kind_info& kind, const plan_request& request);
 /// The command that reserves such a filter on a server, with the module's default settings. Empty
 /// for kinds that the server does not have, and where the server would refuse the command.
 std::string server_line(const kind_info& kind, std::uint64_t capacity, double rate);
-
-/// A kind's abilities beyond queries: "insert", "erase" and so on.
-std::vector<std::string_view> ability_names(const abilities& can);
 
 }  // namespace bloomset::teach

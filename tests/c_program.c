@@ -518,11 +518,20 @@ static void a_secret_key_opens_and_nothing_else_does(const char* folder) {
   void* bytes = NULL;
   size_t size = 0;
   EXPECT(bloomset_to_bytes(filter, &bytes, &size, &error) == BLOOMSET_OK);
-  bloomset_close(filter);
   bloomset_info_report report = {.struct_size = sizeof report};
   EXPECT(bloomset_file_info(path, &report, &error) == BLOOMSET_OK);
   EXPECT(report.capacity == 100 && report.count == 1 && !strcmp(report.kind, "blocked_bloom"));
   EXPECT(bloomset_file_info("no such file", &report, &error) == BLOOMSET_NOT_FOUND);
+  char *json = NULL, *of_file = NULL;
+  EXPECT(bloomset_info_json(filter, &json, &error) == BLOOMSET_OK);
+  EXPECT(bloomset_file_info_json(path, &of_file, &error) == BLOOMSET_OK);
+  EXPECT(json != NULL && of_file != NULL && strcmp(json, of_file) == 0);
+  EXPECT(strstr(json, "{\"kind\":\"blocked_bloom\",\"capacity\":100,\"count\":1,") == json);
+  EXPECT(strstr(json, "\"overfilled\":false") != NULL && !report.overfilled && report.can_fold);
+  bloomset_free(json);
+  bloomset_free(of_file);
+  EXPECT(bloomset_file_info_json("no such file", &json, &error) == BLOOMSET_NOT_FOUND);
+  bloomset_close(filter);
 
   for (int writable = 0; writable < 2; ++writable) {
     EXPECT(bloomset_open_keyed(path, key, writable != 0, &filter, &error) == BLOOMSET_OK);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bloomset/detail/core/cardinality.hpp>
-#include <cmath>
+#include <bloomset/figures.hpp>
 #include <cstring>
 #include <memory>
 
@@ -19,10 +19,6 @@ std::uint64_t distinct_of(std::span<const hash64> hashes) {
   const auto counter = std::make_unique<detail::distinct_counter>();
   counter->add(hashes);
   return counter->distinct();
-}
-
-std::string number(double value) {
-  return std::isfinite(value) ? fmt::format("{}", value) : "null";
 }
 
 }  // namespace
@@ -98,13 +94,7 @@ result<std::string> info_of_value(std::span<const std::byte> value) {
   if (!stored) return fail(stored.error());
   const auto info = info_of(std::move(*stored), the_value);
   if (!info) return fail(info.error());
-  return fmt::format(
-      R"({{"kind":"{}","capacity":{},"bits":{},"bytes":{},"bits_per_key":{},"planned_fpr":{},"count":{},)"
-      R"("estimated_size":{},"current_fpr":{},"fill":{},"hash":"{}"}})",
-      info->kind_name, info->plan.capacity, info->plan.bits, info->plan.bytes,
-      number(info->plan.bits_per_key()), number(info->plan.planned_fpr), info->count,
-      number(info->estimated_size), number(info->current_fpr), number(info->fill),
-      name_of(info->hash));
+  return to_json(figures_of(*info));
 }
 
 }  // namespace bloomset::sql

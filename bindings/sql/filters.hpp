@@ -56,7 +56,7 @@ struct kept_filter {
 result<void> merge(any_filter& all, const any_filter& other);
 result<void> merge_value(any_filter& all, std::span<const std::byte> value);
 
-/// The properties of a value as JSON, with the names of `bloomset info --json`.
+/// All figures of a value as JSON, with the names of `bloomset info --json`.
 result<std::string> info_of_value(std::span<const std::byte> value);
 
 }  // namespace bloomset::sql

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bloomset/defaults.hpp>
+#include <bloomset/figures.hpp>
 #include <bloomset/plan/units.hpp>
 #include <cmath>
 #include <deque>

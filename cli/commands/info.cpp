@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <bloomset/figures.hpp>
 #include <bloomset/plan/units.hpp>
 
 #include "commands/all.hpp"
@@ -18,10 +19,6 @@ struct arguments {
   bool json = false;
 };
 
-void print_json(const nlohmann::ordered_json& object) {
-  fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-}
-
 std::string sentence(const filter_info& info) {
   return fmt::format(
       "overfilled: the current rate, {}, is above the planned {}; rebuild it for "
@@ -33,12 +30,14 @@ std::string sentence(const filter_info& info) {
 template <class Info>
 void print(const arguments& given, const std::string& file, const Info& info) {
   if (given.json) {
-    print_json(info_json(file, info));
+    std::vector<property> list = figures_of(info);
+    list.insert(list.begin(), {"file", file});
+    fmt::print("{}\n", to_json(list));
     return;
   }
   fmt::print("{}\n{}", file, to_text(info_figures(info)));
   if constexpr (std::same_as<Info, filter_info>) {
-    if (overfilled(info)) fmt::print("{}", sentence(info));
+    if (info.overfilled) fmt::print("{}", sentence(info));
   }
 }
 

@@ -217,7 +217,7 @@ result<status> run(const arguments& given, const way& by) {
                              "it",
                              name, list_parts(parts, false)));
   }
-  if (const filter_info info = ours->info(); overfilled(info)) {
+  if (const filter_info info = ours->info(); info.overfilled) {
     say(by.verb,
         fmt::format("warning: {} is overfilled: its rate is {}, above the planned {}", name,
                     format_rate(info.current_fpr), format_rate(info.plan.planned_fpr)));

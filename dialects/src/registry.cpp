@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bloomset/figures.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -20,6 +21,30 @@ failure named(const std::string& name, const failure& why) {
 }
 
 }  // namespace
+
+std::vector<property> figures_of(const foreign_info& info) {
+  const auto known = [](std::string name, const auto& value) {
+    property figure{std::move(name), {}};
+    if (value) figure.value = *value;
+    return figure;
+  };
+  return {{"format", std::string(info.format)},
+          {"variant", info.variant},
+          {"kind", std::string(info.kind)},
+          known("capacity", info.capacity),
+          known("count", info.count),
+          {"estimated_size", info.estimated_size},
+          {"bits", info.bits},
+          {"bytes", info.bytes()},
+          {"hashes", std::uint64_t{info.hashes}},
+          known("bits_per_key", info.bits_per_key()),
+          known("planned_fpr", info.planned_fpr),
+          {"current_fpr", info.current_fpr},
+          {"fill", info.fill},
+          // No verb inserts into such a filter.
+          {"can", names_of(abilities{.merge = info.can_merge})},
+          {"extras", info.extras}};
+}
 
 std::vector<std::byte> foreign_image::bytes() const {
   std::vector<std::byte> all = head;

@@ -36,7 +36,7 @@ export function translated(text) {
 
 /** The label of a further figure of a kind, such as "stuck_counters". */
 export function extra(name) {
-  const english = `${name[0].toUpperCase()}${name.slice(1)}`.replaceAll('_', ' ').replace('fpr', 'rate');
+  const english = name === 'fpr_95' ? '95% of such filters: at most' : `${name[0].toUpperCase()}${name.slice(1)}`.replaceAll('_', ' ').replace('fpr', 'rate');
   if (chosen === 'en') return english;
   const ofHalf = name.startsWith('half_');
   const label = EXTRAS[ofHalf ? name.slice(5) : name];

@@ -1,11 +1,27 @@
 // Inspect: a filter file, which never leaves the page, or a sample that the library makes in it.
 
 import {h, show} from './dom.js';
-import {extra, localized, number, rate, translated, t} from './i18n.js';
+import {extra, localized, number, rate, t, translated} from './i18n.js';
 import {ask, inspect} from './wasm.js';
 
 function figure(name, value) {
   return h('div', {}, h('dt', {}, t(name)), h('dd', {id: name}, value));
+}
+
+// Figures that have a place and a word of their own, and those that are none.
+const PLACED = new Set(['kind', 'capacity', 'count', 'estimated_size', 'current_fpr', 'planned_fpr', 'fill', 'bytes', 'bits', 'hashes', 'bits_per_key',
+  'seed', 'overfilled', 'keyed', 'locked', 'shown', 'picture']);
+
+function text(name, value) {
+  if (Array.isArray(value)) return value.map((ability) => t(`can_${ability}`)).join(', ') || t('query_only');
+  if (typeof value !== 'number') return String(value);
+  return /_fpr$|^fpr_|^load$/.test(name) ? rate(value) : number(value, 6);
+}
+
+/** All other figures of a list, also those of its groups. */
+function others(list) {
+  return Object.entries(list).filter(([name, value]) => !PLACED.has(name) && value !== null).flatMap(([name, value]) =>
+    typeof value === 'object' && !Array.isArray(value) ? others(value) : [h('div', {}, h('dt', {}, extra(name)), h('dd', {}, text(name, value)))]);
 }
 
 /** Shares of set bits as grey pixels, 64 in a row. */
@@ -83,7 +99,7 @@ export function inspectView(view) {
     const answers = h('ul', {class: 'answers', id: 'answers', 'aria-live': 'polite'});
     show(out,
       h('section', {class: 'card'}, h('h2', {class: 'mono'}, file.name), h('p', {}, '✓ ', t('checksum_good')),
-        made.current_fpr > made.planned_fpr * 1.1 && made.count > made.capacity ? h('p', {class: 'verdict bad'}, t('overfilled')) : null,
+        made.overfilled ? h('p', {class: 'verdict bad'}, t('overfilled')) : null,
         h('dl', {class: 'figures'},
           figure('ins_kind', t(`kind_${made.kind}`)), figure('ins_capacity', t('keys_unit', {n: number(made.capacity, 21)})),
           figure('ins_count', t('keys_unit', {n: number(made.count, 21)})),
@@ -92,8 +108,7 @@ export function inspectView(view) {
           figure('ins_fill', rate(made.fill)), figure('ins_size', localized(made.shown.bytes)), figure('ins_bits', number(made.bits, 21)),
           made.hashes ? figure('ins_k', made.hashes) : null, figure('ins_bpk', made.bits_per_key === null ? '–' : localized(made.bits_per_key.toFixed(2))),
           figure(made.keyed ? 'ins_key_id' : 'ins_seed', made.seed),
-          Object.entries(made.extras).map(([name, value]) => h('div', {}, h('dt', {}, extra(name)),
-            h('dd', {}, typeof value !== 'number' ? value : /_fpr$|^load$/.test(name) ? rate(value) : number(value, 6)))))),
+          others(made))),
       made.locked
         ? h('section', {class: 'card'}, h('h2', {}, h('label', {for: 'secret-key'}, t('secret_key'))), h('p', {}, t('key_needed')), secret, problem)
         : h('section', {class: 'card'}, h('h2', {}, t('ask_keys')), keys, answers),

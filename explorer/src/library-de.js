@@ -68,7 +68,7 @@ const SENTENCES = [
 
 /** The names of further figures of a filter. */
 export const EXTRAS = {
-  arity: 'Stellen je Schlüssel', bits_per_key_after_1024fold_growth: 'Bits je Schlüssel nach 1.024-fachem Wachstum', blocks: 'Blöcke',
+  arity: 'Stellen je Schlüssel', can: 'Kann', fpr_95: 'Rate von 95% solcher Filter höchstens', hash: 'Hashfunktion', hash_bits: 'Bits je Hash', bits_per_key_after_1024fold_growth: 'Bits je Schlüssel nach 1.024-fachem Wachstum', blocks: 'Blöcke',
   buckets: 'Eimer', cells: 'Zellen', classic_fpr: 'Lehrbuch-Rate', counter_bits: 'Bits je Zähler', counters: 'Zähler', entries: 'Einträge',
   expected_growth: 'Erwartetes Wachstum', fingerprint_bits: 'Bits je Fingerabdruck', growth: 'Wachstum je Filter', ideal_fpr: 'Ideale Rate',
   initial_capacity: 'Anfangskapazität', layout: 'Anordnung', levels: 'Stufen', limit: 'Grenze der Schlüssel', load: 'Belegung', members: 'Filter in der Kette',

@@ -117,7 +117,7 @@ export const de = {
   col_kind: 'Art', col_bits: 'Bits/​Schlüssel', col_size: 'Größe', col_k: 'k', col_rate: 'Rate', col_keys: 'Schlüssel', col_can: 'kann',
   least: 'Das informationstheoretische Minimum bei dieser Rate beträgt {bits} Bits/Schlüssel; dieser Filter braucht das {times}-Fache.', copy: 'Kopieren', copied: 'Kopiert', refused: 'Nicht für diese Anfrage',
   line_shell: 'Kommandozeile', line_cpp: 'C++', line_python: 'Python', line_redis: 'Redis-Befehl',
-  can_insert: 'einfügen', can_erase: 'löschen', can_count: 'zählen', can_merge: 'vereinigen', can_intersect: 'schneiden', can_grow: 'wachsen', query_only: 'nur abfragen',
+  can_insert: 'einfügen', can_erase: 'löschen', can_count: 'zählen', can_merge: 'vereinigen', can_intersect: 'schneiden', can_grow: 'wachsen', can_fold: 'falten', query_only: 'nur abfragen',
   plot_space: 'Rate und Platz', plot_hashes: 'Rate und Funktionen', plot_keys: 'Rate und Füllung',
   plot_space_title: 'Falsch-positiv-Rate nach Bits je Schlüssel', plot_hashes_title: 'Falsch-positiv-Rate nach Zahl der Funktionen',
   plot_keys_title: 'Falsch-positiv-Rate nach Zahl der Schlüssel',

@@ -99,7 +99,7 @@ export const en = {
   col_kind: 'kind', col_bits: 'bits/key', col_size: 'size', col_k: 'k', col_rate: 'rate', col_keys: 'keys', col_can: 'can',
   least: 'The information-theoretic minimum at this rate is {bits} bits/key; this filter needs {times} times that.', copy: 'Copy', copied: 'Copied', refused: 'Not for this request',
   line_shell: 'Command line', line_cpp: 'C++', line_python: 'Python', line_redis: 'Redis command',
-  can_insert: 'insert', can_erase: 'erase', can_count: 'count', can_merge: 'merge', can_intersect: 'intersect', can_grow: 'grow', query_only: 'query only',
+  can_insert: 'insert', can_erase: 'erase', can_count: 'count', can_merge: 'merge', can_intersect: 'intersect', can_grow: 'grow', can_fold: 'fold', query_only: 'query only',
   plot_space: 'Rate and space', plot_hashes: 'Rate and functions', plot_keys: 'Rate and load',
   plot_space_title: 'False-positive rate by bits per key', plot_hashes_title: 'False-positive rate by number of functions',
   plot_keys_title: 'False-positive rate by number of keys',

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bloomset/figures.hpp>
 #include <bloomset/file.hpp>
 #include <cmath>
 #include <optional>
@@ -30,18 +31,6 @@ json picture_of(std::span<const std::byte> payload, std::uint64_t cells) {
     shares.push_back(std::round(1000 * share) / 1000);
   }
   return shares;
-}
-
-json finite_or_null(double value) {
-  return std::isfinite(value) ? json(value) : json(nullptr);
-}
-
-json extras_of(const std::vector<property>& extras) {
-  json all = json::object();
-  for (const property& extra : extras) {
-    std::visit([&](const auto& value) { all[extra.name] = value; }, extra.value);
-  }
-  return all;
 }
 
 }  // namespace
@@ -77,24 +66,12 @@ result<json> inspect(std::span<const std::byte> file, const json& asked) {
   }
   const auto known = info_of(*stored, name);
   if (!known) return fail(known.error());
-  const filter_info& info = *known;
-  json all = {{"kind", info.kind_name},
-              {"keyed", is_keyed},
-              {"locked", stored->header.seed.is_locked()},
-              {"seed", is_keyed ? fmt::format("{:016x}", info.seed) : fmt::format("{}", info.seed)},
-              {"capacity", info.plan.capacity},
-              {"count", info.count},
-              {"estimated_size", finite_or_null(info.estimated_size)},
-              {"bits", info.plan.bits},
-              {"bits_per_key", finite_or_null(info.plan.bits_per_key())},
-              {"planned_fpr", info.plan.planned_fpr},
-              {"current_fpr", info.current_fpr},
-              {"fill", info.fill},
-              {"shown", {{"bytes", format_bytes(file.size())}}}};
-  if (info.plan.hashes) all["hashes"] = *info.plan.hashes;
-  json extras = extras_of(info.plan.extras);
-  extras.update(extras_of(info.extras));
-  all["extras"] = extras;
+  json all = json::parse(to_json(figures_of(*known)));
+  // JavaScript does not have all numbers of 64 bits.
+  all["seed"] = is_keyed ? fmt::format("{:016x}", known->seed) : fmt::format("{}", known->seed);
+  all["keyed"] = is_keyed;
+  all["locked"] = stored->header.seed.is_locked();
+  all["shown"] = {{"bytes", format_bytes(file.size())}};
   all["picture"] = picture_of(stored->payload.bytes(), 4096);
   if (!stored->header.seed.is_locked()) {
     auto opened = open_any(*stored, access::read_only, name);

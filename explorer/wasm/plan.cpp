@@ -2,6 +2,7 @@
 
 #include <bloomset/advise.hpp>
 #include <bloomset/defaults.hpp>
+#include <bloomset/figures.hpp>
 #include <bloomset/plan/units.hpp>
 
 #include "api.hpp"
@@ -79,19 +80,13 @@ json row_of(const candidate& each, const plan_request& asked) {
   json row = {{"kind", each.kind->name},
               {"summary", each.kind->summary},
               {"strengths", each.kind->strengths},
-              {"can", teach::ability_names(each.kind->can)}};
+              {"can", names_of(each.kind->can)}};
   if (!each.plan) {
     row["refused"] = each.plan.error().message;
     return row;
   }
   const plan_report& plan = *each.plan;
-  row["capacity"] = plan.capacity;
-  row["bits"] = plan.bits;
-  row["bytes"] = plan.bytes;
-  if (plan.hashes) row["hashes"] = *plan.hashes;
-  row["bits_per_key"] = plan.bits_per_key();
-  row["planned_fpr"] = plan.planned_fpr;
-  row["information_bound"] = formulas::information_bound(plan.planned_fpr);
+  row.update(json::parse(to_json(figures_of(each.kind->name, plan))));
   row["shown"] = {{"bytes", format_bytes(plan.bytes)}};
   row["lines"] = lines_of(*each.kind, asked, plan);
   return row;

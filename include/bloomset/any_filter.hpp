@@ -8,6 +8,7 @@
 #include <bloomset/file.hpp>
 #include <bloomset/hash_source.hpp>
 #include <bloomset/image.hpp>
+#include <bloomset/property.hpp>
 #include <bloomset/result.hpp>
 #include <cstdint>
 #include <filesystem>
@@ -18,7 +19,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace bloomset {
@@ -32,12 +32,6 @@ struct abilities {
   bool intersect = false;
   bool grow = false;  ///< beyond its planned capacity, at the planned rate
   bool fold = false;  ///< into a smaller filter of the same keys
-};
-
-/// A named figure that only some kinds have, for people and for JSON.
-struct property {
-  std::string name;  ///< snake_case, with its unit where it has one
-  std::variant<std::uint64_t, double, std::string> value;
 };
 
 /// A request to a planner of any kind. The planner finds the values that are zero or empty.
@@ -68,8 +62,8 @@ struct plan_report {
   /// (formulas::bloom_fpr_scatter). 0 for kinds that compare fingerprints, whose rates hardly
   /// differ.
   double scatter = 0;
-  unsigned hash_bits = 64;  ///< or 128: the filter has two halves (any_filter::halves())
-  std::vector<property> extras;
+  unsigned hash_bits = 64;       ///< or 128: the filter has two halves (any_filter::halves())
+  std::vector<property> extras;  ///< figures that only some kinds have
 
   /// The rate that 95 of 100 such filters do not exceed.
   double fpr_95() const;
@@ -80,7 +74,7 @@ struct plan_report {
   }
 };
 
-/// The state of a filter.
+/// The state of a filter. figures_of() lists all of it by name (figures.hpp).
 struct filter_info {
   filter_kind kind{};
   std::string_view kind_name;
@@ -95,7 +89,10 @@ struct filter_info {
   double estimated_size = 0;
   double current_fpr = 0;
   double fill = 0;  ///< share of bits, counters or slots in use, in [0, 1]
-  abilities can;
+  /// Whether the current rate exceeds the planned one by more than chance explains, because the
+  /// filter has more keys than it was planned for.
+  bool overfilled = false;
+  abilities can;           ///< of the kind; a read-only filter has fewer (any_filter::can())
   label_list labels = {};  ///< any_filter::labels()
   std::vector<property> extras;
 };

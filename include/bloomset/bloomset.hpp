@@ -9,6 +9,7 @@
 #include <bloomset/counting_bloom.hpp>
 #include <bloomset/cuckoo.hpp>
 #include <bloomset/expandable.hpp>
+#include <bloomset/figures.hpp>
 #include <bloomset/file.hpp>
 #include <bloomset/fuse.hpp>
 #include <bloomset/plan/formulas.hpp>

@@ -8,12 +8,21 @@
 #include <numeric>
 
 #include "core/format.hpp"
+#include "registry/figures.hpp"
 
 namespace bloomset {
 
 double plan_report::fpr_95() const {
   constexpr double deviations = 1.6448536269514722;  // formulas::normal_quantile(0.95)
   return formulas::fpr_at(planned_fpr, scatter, deviations);
+}
+
+filter_info any_filter::info() const {
+  filter_info info = model().info();
+  const kind_info* kind = find_kind(info.kind);
+  info.can = kind != nullptr ? kind->can : can();
+  info.overfilled = detail::is_overfilled(info);
+  return info;
 }
 
 void detail::stop_at_moved_from() noexcept {

@@ -55,7 +55,6 @@ class typed_model final : public any_model {
       info.estimated_size = filter_.estimate_size();
       info.current_fpr = filter_.current_fpr();
     }
-    info.can = can();
     return info;
   }
   abilities can() const noexcept override { return abilities_of<F>(); }

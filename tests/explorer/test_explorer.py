@@ -44,6 +44,8 @@ def test_a_file_of_the_command_line_is_inspected_and_asked(page, bloomset, tmp_p
     assert page.text("#ins_k") == str(info["hashes"])
     shown = float(page.text("#ins_current").removesuffix("%"))
     assert math.isclose(shown, 100 * info["current_fpr"], rel_tol=0.01)
+    others = page.text("#inspect-out dl")
+    assert "Hash\nxxh3" in others and "Can\ninsert, merge, intersect, fold" in others
     page.one("#ask-keys").send_keys("user17\nnobody at all\nuser4999")
     found = page.attributes("#answers li", "data-found")
     assert found == ["true", "false", "true"]

@@ -136,13 +136,15 @@ typedef struct bloomset_info_report {
   double estimated_size; /* distinct keys, estimated from the bits; infinite if unknown */
   double fill;           /* in [0, 1] */
   uint64_t seed;
-  bool can_insert;
+  bool can_insert; /* the kind can; a mapped filter cannot be changed */
   bool can_erase;
   bool can_count;
   bool can_merge;
   bool can_intersect;
   bool can_grow;
   const char* hash; /* "xxh3", "siphash", "xxh3-2x64", "siphash-2x64", ... */
+  bool can_fold;
+  bool overfilled; /* the current rate exceeds the planned one by more than chance explains */
 } bloomset_info_report;
 
 /* Kinds of filter ----------------------------------------------------------------------------- */
@@ -255,8 +257,8 @@ BLOOMSET_API bloomset_status bloomset_count(const bloomset_filter* filter, const
 /* The union with another filter of the same kind and parameters, in place. Filters of kind
  * expandable need only the same seed, if the union can keep the rate of `filter`. Filters of kind
  * blocked_bloom or bloom may differ in size: `filter` is then folded to the greatest common size.
- * Fails with BLOOMSET_INCOMPATIBLE, and changes nothing, if the rate of the union would be above the
- * higher planned rate of both. */
+ * Fails with BLOOMSET_INCOMPATIBLE, and changes nothing, if the rate of the union would be above
+ * the higher planned rate of both. */
 BLOOMSET_API bloomset_status bloomset_merge(bloomset_filter* filter, const bloomset_filter* other,
                                             bloomset_error* error);
 /* The intersection with another filter of the same kind and parameters, in place. */
@@ -270,6 +272,16 @@ BLOOMSET_API bloomset_status bloomset_intersect(bloomset_filter* filter,
 BLOOMSET_API bloomset_status bloomset_fold(const bloomset_filter* filter, uint64_t factor,
                                            double fpr, bloomset_filter** folded,
                                            bloomset_error* error);
+
+/* More about a filter ------------------------------------------------------------------------- */
+
+/* All figures of a filter as a JSON object, with the names of `bloomset info --json`. Release the
+ * text with bloomset_free. O(size of the filter). */
+BLOOMSET_API bloomset_status bloomset_info_json(const bloomset_filter* filter, char** json,
+                                                bloomset_error* error);
+/* The same for the filter in a file. No secret key is needed. Fails as bloomset_open does. */
+BLOOMSET_API bloomset_status bloomset_file_info_json(const char* path, char** json,
+                                                     bloomset_error* error);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #include <bloomset/advise.hpp>
 #include <bloomset/any_filter.hpp>
 #include <bloomset/defaults.hpp>
+#include <bloomset/figures.hpp>
 #include <bloomset/file.hpp>
 #include <cstddef>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <new>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -177,8 +179,25 @@ result<void> give_info(const bloomset::filter_info& info, bloomset_info_report* 
                .can_merge = info.can.merge,
                .can_intersect = info.can.intersect,
                .can_grow = info.can.grow,
-               .hash = bloomset::name_of(info.hash).data()},
+               .hash = bloomset::name_of(info.hash).data(),
+               .can_fold = info.can.fold,
+               .overfilled = info.overfilled},
               report, "bloomset_info_report");
+}
+
+result<void> give_json(const bloomset::filter_info& info, char** json) {
+  const std::string text = bloomset::to_json(figures_of(info));
+  auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  *json = copy;
+  return {};
+}
+
+result<bloomset::filter_info> info_of_file(const char* path) {
+  auto stored = bloomset::map_file(path);
+  if (!stored) return fail(std::move(stored.error()));
+  return bloomset::info_of(std::move(*stored), path);
 }
 
 }  // namespace
@@ -387,9 +406,7 @@ bloomset_status bloomset_info(const bloomset_filter* filter, bloomset_info_repor
 bloomset_status bloomset_file_info(const char* path, bloomset_info_report* report,
                                    bloomset_error* error) {
   return run(error, {{path, "path"}, {report, "report"}}, [&]() -> result<void> {
-    auto stored = bloomset::map_file(path);
-    if (!stored) return fail(std::move(stored.error()));
-    const auto info = bloomset::info_of(std::move(*stored), path);
+    const auto info = info_of_file(path);
     if (!info) return fail(info.error());
     return give_info(*info, report);
   });
@@ -480,6 +497,20 @@ bloomset_status bloomset_intersect(bloomset_filter* filter, const bloomset_filte
                                    bloomset_error* error) {
   return run(error, {{filter, "filter"}, {other, "other"}},
              [&] { return filter->filter.intersect(other->filter); });
+}
+
+bloomset_status bloomset_info_json(const bloomset_filter* filter, char** json,
+                                   bloomset_error* error) {
+  return run(error, {{filter, "filter"}, {json, "json"}},
+             [&] { return give_json(filter->filter.info(), json); });
+}
+
+bloomset_status bloomset_file_info_json(const char* path, char** json, bloomset_error* error) {
+  return run(error, {{path, "path"}, {json, "json"}}, [&]() -> result<void> {
+    const auto info = info_of_file(path);
+    if (!info) return fail(info.error());
+    return give_json(*info, json);
+  });
 }
 
 }  // extern "C"

@@ -38,10 +38,14 @@ class Plan:
     bits_per_key: float
     #: The rate of false positives at capacity.
     planned_fpr: float
+    #: The rate that 95 of 100 such filters do not exceed.
+    fpr_95: float
     #: 64, or 128 for rates that 64-bit hashes cannot give.
     hash_bits: int
     #: Figures that only this kind has.
     extras: Dict[str, Any]
+    #: The bits per key that any filter of this rate needs at least.
+    information_bound: float
     #: Why this kind is recommended, where all were compared.
     reason: str = ""
     #: All kinds that fit, the best first.

@@ -264,7 +264,7 @@ void merge(shared_filter& f, const shared_filter& other) {
     auto both = ours.copy();
     if (!both) return result<void>(fail(std::move(both.error())));
     if (auto ok = merge_folded(*both, theirs); !ok) return ok;
-    if (const filter_info info = both->info(); is_overfilled(info)) {
+    if (const filter_info info = both->info(); info.overfilled) {
       overfilled = overfilled_text(info);
     } else {
       ours = std::move(*both);
@@ -291,7 +291,7 @@ void clear(shared_filter& f) {
 bool shows_overfilled(const shared_filter& f) {
   const bool may_be =
       f.read_one([](const any_filter& filter) { return filter.size() > filter.capacity(); });
-  return (may_be || f.watch().is_overfilled()) && is_overfilled(info_of(f));
+  return (may_be || f.watch().is_overfilled()) && info_of(f).overfilled;
 }
 
 /// Whether both are of one kind with the same parameters and bits. How many keys were counted on

@@ -3,22 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomset/plan/formulas.hpp>
 #include <bloomset/plan/units.hpp>
 #include <cstdint>
 #include <limits>
 #include <utility>
 
 namespace bloomset::python {
-bool is_overfilled(const filter_info& info) {
-  const double planned = info.plan.planned_fpr;
-  const std::uint64_t capacity = info.plan.capacity;
-  const bool has_more =
-      info.count > capacity || info.estimated_size > static_cast<double>(capacity);
-  return has_more && info.current_fpr >
-                         std::max(1.01 * planned, formulas::fpr_at(planned, info.plan.scatter, 3));
-}
-
 std::string overfilled_text(const filter_info& info) {
   return fmt::format(
       "the filter is overfilled: it was planned for {} keys, and its rate is {}, above the planned "
@@ -45,7 +35,7 @@ overfill_watch::overfill_watch(const any_filter& filter) : size_(filter.size()) 
 bool overfill_watch::look(const filter_info& info) noexcept {
   const std::uint64_t step = std::max(info.plan.capacity, info.count) / 16 + 1;
   const double sure = (1 - info.plan.planned_fpr) * static_cast<double>(info.plan.capacity);
-  const bool was = std::exchange(overfilled_, overfilled_ || python::is_overfilled(info));
+  const bool was = std::exchange(overfilled_, overfilled_ || info.overfilled);
   next_look_ = std::max(info.count + step, static_cast<std::uint64_t>(sure));
   if (overfilled_) retry_size_ = info.count - std::min(info.count, step - 1);
   return overfilled_ && !was;

@@ -9,10 +9,7 @@
 
 namespace bloomset::python {
 
-/// Whether a filter has so many keys that its rate is above the planned one by more than chance.
-bool is_overfilled(const filter_info& info);
-
-/// The sentence about it.
+/// The sentence about an overfilled filter.
 std::string overfilled_text(const filter_info& info);
 
 /// Decides when a filter is looked at, which reads its bits: when it has so many keys that it may

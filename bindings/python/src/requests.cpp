@@ -3,17 +3,19 @@
 #include <fmt/format.h>
 
 #include <bloomset/defaults.hpp>
+#include <bloomset/figures.hpp>
 #include <bloomset/plan/units.hpp>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "errors.hpp"
-#include "overfill.hpp"
 
 namespace py = pybind11;
 
@@ -75,37 +77,38 @@ std::uint64_t amount(std::string_view name, const py::object& value, std::uint64
   return n;
 }
 
-void put(py::dict& into, const std::vector<property>& extras) {
-  for (const property& extra : extras) {
-    std::visit([&](const auto& value) { into[py::str(extra.name)] = value; }, extra.value);
+py::dict dict_of(const std::vector<property>& list) {
+  py::dict all;
+  for (const property& figure : list) {
+    all[py::str(figure.name)] = std::visit(
+        [](const auto& value) -> py::object {
+          using type = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<type, std::monostate>) {
+            return py::none();
+          } else if constexpr (std::is_same_v<type, std::vector<property>>) {
+            return dict_of(value);
+          } else if constexpr (std::is_same_v<type, std::vector<std::string>>) {
+            py::list texts;
+            for (const std::string& text : value) texts.append(text);
+            return std::move(texts);
+          } else {
+            return py::cast(value);
+          }
+        },
+        figure.value);
   }
+  return all;
 }
 
 py::dict dict_of(const abilities& can) {
   py::dict all;
-  all["insert"] = can.insert;
-  all["erase"] = can.erase;
-  all["count"] = can.count;
-  all["merge"] = can.merge;
-  all["intersect"] = can.intersect;
-  all["grow"] = can.grow;
-  all["fold"] = can.fold;
+  for (const auto& [name, is_there] : named(can)) all[py::str(name)] = is_there;
   return all;
 }
 
 py::dict dict_of(std::string_view kind, const plan_report& plan) {
-  py::dict all;
-  all["kind"] = kind;
-  all["capacity"] = plan.capacity;
-  all["bits"] = plan.bits;
-  all["bytes"] = plan.bytes;
-  all["hashes"] = plan.hashes ? py::object(py::int_(*plan.hashes)) : py::none();
-  all["bits_per_key"] = plan.bits_per_key();
-  all["planned_fpr"] = plan.planned_fpr;
-  all["hash_bits"] = plan.hash_bits;
-  py::dict extras;
-  put(extras, plan.extras);
-  all["extras"] = std::move(extras);
+  py::dict all = dict_of(figures_of(kind, plan));
+  if (!plan.hashes) all["hashes"] = py::none();
   return all;
 }
 
@@ -211,18 +214,7 @@ py::dict plan(const py::object& kind, plan_request request, const needs& wanted)
 }
 
 py::dict dict_of(const filter_info& info) {
-  py::dict all = dict_of(info.kind_name, info.plan);
-  all["count"] = info.count;
-  all["estimated_size"] = info.estimated_size;
-  all["current_fpr"] = info.current_fpr;
-  all["overfilled"] = is_overfilled(info);
-  all["fill"] = info.fill;
-  all["hash"] = info.hash == hash_id::none ? "of the probe rule" : name_of(info.hash);
-  all["seed"] = info.seed;
-  all["can"] = dict_of(info.can);
-  py::dict extras = all["extras"];
-  put(extras, info.extras);
-  return all;
+  return dict_of(figures_of(info));
 }
 
 py::dict all_kinds() {

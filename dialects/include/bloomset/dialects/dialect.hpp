@@ -53,7 +53,15 @@ struct foreign_info {
   std::vector<property> extras;
 
   std::uint64_t bytes() const noexcept { return bits / 8 + (bits % 8 != 0); }
+  std::optional<double> bits_per_key() const noexcept {
+    if (!capacity) return std::nullopt;
+    return static_cast<double>(bits) / static_cast<double>(*capacity);
+  }
 };
+
+/// All figures of a filter, with the names that Bloomset's own filters have (figures.hpp), and
+/// `format` and `variant`.
+std::vector<property> figures_of(const foreign_info& info);
 
 /// The bytes that the original software would store. Refers to the filter's own bits.
 struct foreign_image {
