@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <bloomset/keys/reader.hpp>
+#include <bloomset/plan/units.hpp>
 #include <optional>
 
 #include "declare.hpp"
@@ -93,6 +94,23 @@ void warn_of_readers(const labelled_filter& one, const labelled_filter& other,
   if (!has_reader(one) || !has_reader(other) || may_agree(reader_of(one), reader_of(other))) return;
   say(verb, fmt::format("warning: the keys of {} were made by --keys {}, those of {} by --keys {}",
                         one.name, reader_of(one), other.name, reader_of(other)));
+}
+
+std::string other_key_size(const labelled_filter& filter, const key_input& input) {
+  const auto stored =
+      filter.labels == nullptr ? std::nullopt : filter.labels->find(key_bytes_label);
+  const auto size = stored ? parse_count(*stored) : fail(errc::invalid_argument, "");
+  const key_sizes& sizes = input.key_bytes();
+  if (!size || input.keys() == 0 || input.choice().plain()) return {};
+  if (*size >= sizes.shortest && *size <= sizes.longest) return {};
+  return fmt::format(
+      "{}: {} {} bytes, as each key in the filter has; ask with the digest that the filter was "
+      "built from",
+      filter.name,
+      input.keys() == 1
+          ? "the queried key does not have"
+          : fmt::format("none of the {} queried keys has", format_count(input.keys())),
+      *stored);
 }
 
 result<void> label_keys(label_list& labels, const key_input& input) {

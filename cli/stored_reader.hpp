@@ -36,6 +36,10 @@ result<void> choose_reader(input_options& options, std::span<const labelled_filt
 void warn_of_readers(const labelled_filter& one, const labelled_filter& other,
                      std::string_view verb);
 
+/// A sentence if no key of the input has the size of all keys in the filter; empty if some may have
+/// it, or if the size is not known.
+std::string other_key_size(const labelled_filter& filter, const key_input& input);
+
 /// Sets the labels of a filter whose keys were all read from this input. Lines that are keys
 /// themselves, as other programs insert them too, leave no label.
 result<void> label_keys(label_list& labels, const key_input& input);

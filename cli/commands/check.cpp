@@ -275,6 +275,10 @@ result<status> check(check_options& options) {
                           input.choice().reader));
   }
   say_wrong_forms(*asked, *sum, input.keys());
+  for (const labelled_filter& filter : labels) {
+    const std::string sentence = other_key_size(filter, input);
+    if (!sentence.empty()) say(verb, "warning: " + sentence);
+  }
   if (options.count && !options.quiet) {
     out.append(options.json ? match_printer(*asked, input).totals_json(sum->selected, sum->hits)
                             : fmt::format("{}\n", sum->selected));

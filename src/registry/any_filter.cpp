@@ -22,6 +22,7 @@ filter_info any_filter::info() const {
   const kind_info* kind = find_kind(info.kind);
   info.can = kind != nullptr ? kind->can : can();
   info.overfilled = detail::is_overfilled(info);
+  info.labels = labels_;
   return info;
 }
 
@@ -29,12 +30,6 @@ void detail::stop_at_moved_from() noexcept {
   (void)std::fputs("bloomset: a filter that was moved from may only be destroyed or assigned to\n",
                    stderr);
   std::abort();
-}
-
-filter_info any_filter::info() const {
-  filter_info info = model().info();
-  info.labels = labels_;
-  return info;
 }
 
 filter_image any_filter::image() const {

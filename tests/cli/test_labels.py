@@ -60,6 +60,15 @@ def test_readers_of_digests_may_ask_the_same_filter(run, labels):
         assert run("check", "-c", "--strict", "--keys", reader, "f", input=line).ok().err == b"", reader
 
 
+@pytest.mark.parametrize("reader, line", [("password:ntlm", b"password\n"), ("sha256", b"password\n"), ("hex", b"00ff\n")])
+def test_keys_of_another_size_than_the_filters_are_said(run, reader, line):
+    run("build", "-o", "f", "--keys", "pwned", input=SHA1 + b":3\n").ok()
+    done = run("check", "f", "--keys", reader, input=line)
+    assert done.code == 1 and b"f: the queried key does not have 20 bytes" in done.err
+    done = run("check", "f", "--keys", reader, input=2 * line)
+    assert done.code == 1 and b"none of the 2 queried keys has 20 bytes" in done.err and done.err.count(b"\n") == 1
+
+
 def test_plain_lines_and_filters_of_other_programs_have_no_label(run, labels, tmp_path):
     run("build", "-o", "a", input=b"ann\n").ok()
     run("build", "-o", "b", "--keys", "lines", input=b"ann\n").ok()

@@ -90,7 +90,7 @@ py::dict dict_of(const std::vector<property>& list) {
           } else if constexpr (std::is_same_v<type, std::vector<std::string>>) {
             py::list texts;
             for (const std::string& text : value) texts.append(text);
-            return std::move(texts);
+            return py::object(std::move(texts));
           } else {
             return py::cast(value);
           }
