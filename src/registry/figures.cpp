@@ -14,6 +14,12 @@ bool holds_copies(const filter_info& info) {
   return info.can.erase || info.can.count;
 }
 
+/// Whether the count is the number of slots in use.
+bool counts_room(const filter_info& info) {
+  const kind_info* kind = find_kind(info.kind);
+  return holds_copies(info) && (kind == nullptr || kind->copies_take_room);
+}
+
 void append(std::vector<property>& list, std::vector<property> more) {
   std::ranges::move(more, std::back_inserter(list));
 }
@@ -94,8 +100,7 @@ double distinct_keys(const filter_info& info) {
 
 bool beyond_capacity(const filter_info& info) {
   const auto capacity = static_cast<double>(info.plan.capacity);
-  const kind_info* kind = find_kind(info.kind);
-  const bool copies_take_room = holds_copies(info) && (kind == nullptr || kind->copies_take_room);
+  const bool copies_take_room = counts_room(info);
   const count_meaning meaning = meaning_of_count(info);
   const bool is_certain =
       copies_take_room || meaning == count_meaning::keys || meaning == count_meaning::new_keys;
@@ -109,7 +114,10 @@ bool beyond_capacity(const filter_info& info) {
 bool detail::is_overfilled(const filter_info& info) {
   const double planned = info.plan.planned_fpr;
   if (info.current_fpr <= planned) return false;
-  if (beyond_capacity(info) && !info.can.grow) return true;
+  const bool is_beyond = beyond_capacity(info);
+  if (is_beyond && !info.can.grow) return true;
+  // A count of slots is exact, and the rate of a small table is not.
+  if (!is_beyond && counts_room(info)) return false;
   // At capacity the rate scatters about the planned one: three standard deviations, and at least
   // 1%, are tolerated.
   return info.current_fpr >

@@ -1,5 +1,6 @@
 """Files and bytes: saved, mapped, loaded, damaged."""
 
+import copy
 import errno
 import os
 import pathlib
@@ -260,3 +261,24 @@ def test_siphash_is_the_one_of_python_itself():
                             capture_output=True, check=True)
     # The identifier of a key is its hash of these bytes.
     assert bloomset.Bloom(10, key=bytes(16)).info()["seed"] == int(theirs.stdout)
+
+
+def test_labels_go_with_the_filter(tmp_path, run):
+    f = bloomset.BlockedBloom(100)
+    assert f.labels == {}
+    f.labels = {"source": "Zoë", "keys": "email:lower"}
+    f.add("ann@x.example")
+    f.save(tmp_path / "f.bloom")
+    for again in (bloomset.open(tmp_path / "f.bloom"), bloomset.open(tmp_path / "f.bloom", mmap=False), copy.copy(f),
+                  pickle.loads(pickle.dumps(f))):
+        assert again.labels == again.info()["labels"] == {"keys": "email:lower", "source": "Zoë"}
+        assert "made by --keys email:lower" in repr(again)
+    # The command line reads keys as the label says.
+    assert run("check", tmp_path / "f.bloom", input="ANN@x.example\n") == "ANN@x.example\n"
+    for wrong in ({"A": "b"}, {"a": ""}, {"a": "b\n"}, {"a": "x" * 5000}):
+        with pytest.raises(ValueError, match="label"):
+            f.labels = wrong
+    for wrong in ({"a": 1}, {1: "a"}):
+        with pytest.raises(TypeError, match="str to str"):
+            f.labels = wrong
+    assert f.labels == {"keys": "email:lower", "source": "Zoë"}

@@ -7,7 +7,7 @@ import copy
 import copyreg
 import itertools
 import os
-from typing import TYPE_CHECKING, Any, ClassVar, Dict, Iterable, Optional, Protocol, TypeVar, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Dict, Iterable, Mapping, Optional, Protocol, TypeVar, Union
 
 from . import _native
 
@@ -203,6 +203,22 @@ class Filter(_native.Filter):
         return self._capacity()
 
     @property
+    def labels(self) -> Dict[str, str]:
+        """Facts that go with the filter into its file, such as the source of its keys. The command
+        line keeps the reader of ``--keys`` there. To change them, set the whole dictionary.
+
+        >>> f = bloomset.Bloom(100)
+        >>> f.labels = {"source": "example.org", "licence": "CC0"}
+        >>> bloomset.Bloom.from_bytes(f.to_bytes()).labels
+        {'licence': 'CC0', 'source': 'example.org'}
+        """
+        return dict(self._labels())
+
+    @labels.setter
+    def labels(self, labels: Mapping[str, str]) -> None:
+        self._set_labels(dict(labels))
+
+    @property
     def nbytes(self) -> int:
         """The size of its bits in bytes."""
         return self._nbytes()
@@ -265,8 +281,10 @@ class Filter(_native.Filter):
     def __repr__(self) -> str:
         name = type(self).__qualname__
         own = type(self) is CLASSES.get(self.kind)
+        reader = self.labels.get("keys")
         return (f"<{'bloomset.' if own else ''}{name}: {self._size():,} keys of {self.capacity:,}, "
-                f"{self.nbytes:,} bytes{', overfilled' if self._overfilled() else ''}>")
+                f"{self.nbytes:,} bytes{', overfilled' if self._overfilled() else ''}"
+                f"{f', made by --keys {reader}' if reader else ''}>")
 
 
 class Insertable(Filter):

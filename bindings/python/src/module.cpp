@@ -287,6 +287,17 @@ void clear(shared_filter& f) {
   f.watch().forget();
 }
 
+void set_labels(shared_filter& f, const py::dict& pairs) {
+  label_list labels;
+  for (const auto& [name, value] : pairs) {
+    if (!py::isinstance<py::str>(name) || !py::isinstance<py::str>(value)) {
+      raise(PyExc_TypeError, "labels are a dictionary of str to str");
+    }
+    or_raise(labels.set(py::cast<std::string>(name), py::cast<std::string>(value)));
+  }
+  f.write([&](any_filter& filter) { filter.labels() = std::move(labels); });
+}
+
 /// Whether it says so about itself. Filters within their capacity are not read for it.
 bool shows_overfilled(const shared_filter& f) {
   const bool may_be =
@@ -375,6 +386,17 @@ void add_filter(py::module_& module) {
            [](const shared_filter& f) {
              return f.read([](const any_filter& filter) { return filter.current_fpr(); });
            })
+      .def("_labels",
+           [](const shared_filter& f) {
+             py::list pairs;
+             const label_list labels =
+                 f.read_one([](const any_filter& filter) { return filter.labels(); });
+             for (const auto& [name, value] : labels.all()) {
+               pairs.append(py::make_tuple(name, value));
+             }
+             return pairs;
+           })
+      .def("_set_labels", &set_labels)
       .def("_capacity", &figure<&any_filter::capacity>)
       .def("_size", &figure<&any_filter::size>)
       .def("_nbytes", &figure<&any_filter::size_in_bytes>)
