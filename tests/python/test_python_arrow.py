@@ -307,3 +307,34 @@ def test_pandas_and_polars_and_duckdb(tmp_path):
     assert f.contains(relation).tolist() == [i % 2 == 0 for i in range(500, 1000)]
     views = duckdb.sql("select '2026-11-25'::date + i::int as day from range(3) t(i)")
     assert filter_of([20782, 20784]).contains(views).tolist() == [True, False, True]
+
+
+SETTINGS = [dict(seed=77), dict(key=bytes(range(16))), dict(hash="xxh3-2x64"),
+            dict(hash="siphash-2x64", key=bytes(range(16))), *(dict(probe=rule) for rule in ("salted", "md5", "fnv-murmur"))]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@every_kind
+def test_every_form_is_the_same_keys(cls, settings):
+    """For each kind, seed, secret key, size of hashes and probe rule."""
+    n = 300
+    forms = {"numbers": [list(range(n)), numpy.arange(n), pa.array(range(n)), polars.Series(range(n))]}
+    texts = [f"user{i}" for i in range(n)]
+    forms["texts"] = [texts, numpy.array(texts), numpy.array(texts, "S"), numpy.array(texts, numpy.dtypes.StringDType()),
+                      pa.array(texts), pandas.Series(texts)]
+    forms["uuids"] = [[uuid.UUID(int=i) for i in range(n)], pa.array([uuid.UUID(int=i).bytes for i in range(n)], pa.uuid())]
+    others = {"numbers": numpy.arange(-10_000, 0), "texts": [f"other{i}" for i in range(10_000)],
+              "uuids": [uuid.UUID(int=-i % 2**128) for i in range(1, 10_000)]}
+    for name, batches in forms.items():
+        try:
+            filters = [cls.build(batch, fpr=1e-3, **settings) for batch in batches]
+        except ValueError as refused:  # not of this kind
+            assert re.search("hash|probe", str(refused))
+            return
+        first = filters[0]
+        assert all(f == first for f in filters)
+        answers = first.contains(others[name])
+        assert answers.tolist() == [key in first for key in others[name]]
+        for batch in batches:
+            assert first.contains(batch).all()
+        assert all(key in first for key in batches[0])

@@ -221,7 +221,7 @@ def test_what_cannot_be(spark):
     frame = names(spark, 10, 1)
     with pytest.raises(ValueError, match="kind ribbon cannot be merged; kinds that can: blocked_bloom, "):
         bloomset.spark.build(frame, "name", kind="ribbon")
-    with pytest.raises(TypeError, match="have no keys; cast them to integers, text"):
+    with pytest.raises(TypeError, match="has no keys; cast it to integers, text"):
         bloomset.spark.build(frame.selectExpr("cast(1 as double) as x"), "x")
     with pytest.raises(ValueError, match="a filter of .* bytes is no value of Spark"):
         bloomset.spark.build(frame, "name", capacity="10G")
