@@ -185,11 +185,14 @@ def duckdb_shell(folder):
 def test_commands(document, tmp_path, monkeypatch, request):
     if document.name == "python.md" and not HAS_PYTHON:
         pytest.skip("the Python package is not built (BLOOMSET_PYTHON)")
-    if document.name == "sqlite.md" and not (BLOOMSET.parent / "bloomset_sqlite.so").exists():
-        pytest.skip("the extension of SQLite is not built (BLOOMSET_SQLITE)")
+    if document.name == "sqlite.md":
+        extension = BLOOMSET.parent / "bloomset_sqlite.so"
+        if not extension.exists():
+            pytest.skip("the extension of SQLite is not built (BLOOMSET_SQLITE)")
+        (tmp_path / extension.name).symlink_to(extension)
     surroundings = postgres_surroundings(request) if document.name == "postgresql.md" else os.environ
     programs = f"{duckdb_shell(tmp_path)}:" if document.name == "duckdb.md" else ""
-    env = {**surroundings, "PATH": f"{programs}{BLOOMSET.parent}:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(BLOOMSET.parent)}
+    env = {**surroundings, "PATH": f"{programs}{BLOOMSET.parent}:{os.environ['PATH']}"}
     monkeypatch.chdir(tmp_path)
 
     def run(command):

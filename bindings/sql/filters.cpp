@@ -6,6 +6,7 @@
 #include <array>
 #include <bloomset/detail/core/cardinality.hpp>
 #include <bloomset/figures.hpp>
+#include <bloomset/plan/units.hpp>
 #include <cstring>
 #include <memory>
 
@@ -14,11 +15,68 @@ namespace {
 
 constexpr const char* the_value = "the filter";
 
+/// So few that a query is cancelled soon, and so many that a batch costs no more per key.
+constexpr std::size_t keys_between_checks = std::size_t{1} << 18;
+
+result<void> go_on(const limits& limits) {
+  if (!limits.is_cancelled()) return {};
+  return fail(errc::io, "the statement was cancelled");
+}
+
+/// Passes all hashes to `use`, in batches, until it fails or the statement is cancelled.
+template <class Use>
+result<void> for_batches(std::span<const hash64> hashes, const limits& limits, Use&& use) {
+  while (!hashes.empty()) {
+    if (auto ok = go_on(limits); !ok) return ok;
+    const auto batch = hashes.first(std::min(hashes.size(), keys_between_checks));
+    if (auto ok = use(batch); !ok) return ok;
+    hashes = hashes.subspan(batch.size());
+  }
+  return {};
+}
+
 /// The number of distinct keys for which the command line plans (key_spool::distinct_keys()).
-std::uint64_t distinct_of(std::span<const hash64> hashes) {
+result<std::uint64_t> distinct_of(std::span<const hash64> hashes, const limits& limits) {
   const auto counter = std::make_unique<detail::distinct_counter>();
-  counter->add(hashes);
+  auto counted = for_batches(hashes, limits, [&](std::span<const hash64> batch) -> result<void> {
+    counter->add(batch);
+    return {};
+  });
+  if (!counted) return fail(std::move(counted.error()));
   return counter->distinct();
+}
+
+/// The filter of a kind that is built once.
+result<any_filter> build_once(const kind_info& kind, double fpr, std::span<const hash64> hashes,
+                              const limits& limits) {
+  // Repetitions may be the reason.
+  if (!hashes.empty() && !check_plan(kind, fpr, hashes.size(), limits.max_bytes)) {
+    const auto distinct = distinct_of(hashes, limits);
+    if (!distinct) return fail(distinct.error());
+    if (auto ok = check_plan(kind, fpr, *distinct, limits.max_bytes); !ok) {
+      return fail(std::move(ok.error()));
+    }
+  }
+  hash_source source;
+  source.size = hashes.size();
+  source.for_each = [&](const hash_source::sink& use) { return for_batches(hashes, limits, use); };
+  source.check_cancelled = [&] { return go_on(limits); };
+  return build_filter(kind, {.fpr = fpr, .hash_bits = 64}, {&source, 1});
+}
+
+/// Fails if more keys than the capacity raise the rate above twice the requested one.
+result<void> check_rate(const any_filter& filter, double fpr, std::span<const hash64> hashes,
+                        std::uint64_t capacity, const limits& limits) {
+  if (hashes.size() <= capacity || filter.current_fpr() <= 2 * fpr) return {};
+  const auto distinct = distinct_of(hashes, limits);
+  if (!distinct) return fail(distinct.error());
+  if (*distinct <= capacity) return {};
+  return fail(
+      errc::full,
+      fmt::format("the capacity of {} keys is too small for {} distinct keys, which raise "
+                  "the rate from {} to {}; give a larger capacity, or null to have the "
+                  "keys counted",
+                  capacity, *distinct, format_rate(fpr), format_rate(filter.current_fpr())));
 }
 
 }  // namespace
@@ -31,27 +89,47 @@ result<std::uint64_t> capacity_of(std::int64_t given) {
                           given));
 }
 
+result<void> check_plan(const kind_info& kind, double fpr, std::uint64_t capacity,
+                        std::uint64_t max_bytes) {
+  const auto planned = kind.plan({.capacity = capacity, .fpr = fpr, .hash_bits = 64});
+  if (!planned) return fail(planned.error());
+  return check_size(planned->bytes, max_bytes);
+}
+
+result<void> check_size(std::uint64_t bytes, std::uint64_t max_bytes) {
+  if (bytes <= max_bytes) return {};
+  return fail(errc::full, fmt::format("the filter would have {} bytes, and a value has at most {}; "
+                                      "give a higher rate, or make several filters",
+                                      bytes, max_bytes));
+}
+
 result<any_filter> build(const kind_info& kind, double fpr, std::span<const hash64> hashes,
-                         std::uint64_t capacity) {
+                         std::uint64_t capacity, const limits& limits) {
+  if (kind.build != nullptr) return build_once(kind, fpr, hashes, limits);
   plan_request request{.capacity = capacity, .fpr = fpr, .hash_bits = 64};
-  if (kind.build != nullptr) {
-    request.capacity = 0;
-    const std::array sources = {hash_source::of(hashes)};
-    return build_filter(kind, request, sources);
-  }
   if (capacity == counted) {
+    request.capacity = std::max<std::uint64_t>(1, hashes.size());
     const bool keeps_copies = kind.can.erase || kind.can.count;
-    request.capacity =
-        keeps_copies ? std::max<std::uint64_t>(1, hashes.size()) : distinct_of(hashes);
+    if (!keeps_copies) {
+      const auto distinct = distinct_of(hashes, limits);
+      if (!distinct) return fail(distinct.error());
+      request.capacity = *distinct;
+    }
+  }
+  if (auto ok = check_plan(kind, fpr, request.capacity, limits.max_bytes); !ok) {
+    return fail(std::move(ok.error()));
   }
   auto made = kind.create(request);
   if (!made) return made;
-  const auto inserted = made->insert(hashes);
-  if (!inserted) return fail(inserted.error());
-  if (inserted->done < hashes.size()) {
+  auto done = for_batches(hashes, limits, [&](std::span<const hash64> batch) -> result<void> {
+    const auto inserted = made->insert(batch);
+    if (!inserted) return fail(inserted.error());
+    if (inserted->done == batch.size()) return {};
     return fail(errc::full,
                 "the filter has no room for all keys; choose a larger capacity or another kind");
-  }
+  });
+  if (done && capacity != counted) done = check_rate(*made, fpr, hashes, capacity, limits);
+  if (!done) return fail(std::move(done.error()));
   made->settle_count();
   return made;
 }

@@ -9,6 +9,7 @@
 #include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,20 +21,37 @@ namespace bloomset::sql {
 /// The number of keys is counted.
 inline constexpr std::uint64_t counted = 0;
 
+/// The hash of a key for a filter that build() makes.
 inline hash64 hash_of(std::string_view key) {
   return filter_hasher()(std::as_bytes(std::span(key)));
 }
 
+/// What the engine allows a filter that it builds.
+struct limits {
+  std::uint64_t max_bytes;  ///< of a value
+  /// Whether the statement was cancelled. Called after at most a few hundred thousand keys.
+  std::function<bool()> is_cancelled = [] { return false; };
+};
+
 /// A capacity that a statement gives. Fails if it is not positive.
 result<std::uint64_t> capacity_of(std::int64_t given);
+
+/// Fails if the filter would be larger than a value.
+result<void> check_size(std::uint64_t bytes, std::uint64_t max_bytes);
+
+/// Fails if the filter that is planned for this capacity would be larger than a value. A statement
+/// calls it before it reads its rows.
+result<void> check_plan(const kind_info& kind, double fpr, std::uint64_t capacity,
+                        std::uint64_t max_bytes);
 
 /// The filter of keys that have these hashes, with repetitions. With `counted` it is planned for
 /// their number as the command line plans it, so that both make the same file;
 /// but a vector_quotient is planned here for all copies of a key, and there for at most
-/// kind_info::copies_to_plan_for of them. Fails as plans do, and with unsupported for a rate that
-/// takes 128-bit hashes.
+/// kind_info::copies_to_plan_for of them. Fails as plans do, with unsupported for a rate that
+/// takes 128-bit hashes, and with full if the filter would be larger than a value, or if more keys
+/// than the capacity raise the rate above twice `fpr`.
 result<any_filter> build(const kind_info& kind, double fpr, std::span<const hash64> hashes,
-                         std::uint64_t capacity = counted);
+                         std::uint64_t capacity, const limits& limits);
 
 /// The filter in a value, which it refers to if it is read-only. Fails for filters with a secret
 /// key, which has no place in a statement.

@@ -22,8 +22,8 @@ struct hash_source {
   /// Optional, for a source that is grouped by the first 8 bits of the hashes: passes those whose
   /// first 8 bits are `part`. A build then needs less memory, and reads the source nearly once.
   std::function<result<void>(unsigned part, const sink& use)> for_each_in_part = nullptr;
-  /// Optional, for a build that can be cancelled: called often while the build does not read the
-  /// source, by any of its threads. If it fails, the build ends with this failure.
+  /// Optional, for a build that can be cancelled, for example because its statement was: called
+  /// often, always from the calling thread. If it fails, the build ends with this failure.
   std::function<result<void>()> check_cancelled = nullptr;
 
   /// The hashes of a span, which must outlive the source.

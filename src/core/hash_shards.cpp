@@ -171,7 +171,7 @@ result<void> for_each_shard(
     std::atomic<std::size_t> next{0};
     in_threads(workers, [&](unsigned t) {
       for (std::size_t i = next++; i < slabs.size(); i = next++) {
-        if (source.check_cancelled) done[t] = source.check_cancelled();
+        if (t == 0 && source.check_cancelled) done[t] = source.check_cancelled();
         if (done[t]) done[t] = work(t, first + i, {slabs[i].data, slabs[i].size});
         if (!done[t]) next = slabs.size();
       }

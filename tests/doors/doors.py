@@ -189,7 +189,7 @@ class PostgreSQL(SqlDoor):
 
     def answers(self, filters):
         asked = [{"decimal": "decimal::numeric(20, 2)::text"}.get(name, name) for name in self.types]
-        bits = " || ".join(f"may_contain(f, {key})::integer::text" for key in asked)
+        bits = " || ".join(f"bloomset_contains(f, {key})::integer::text" for key in asked)
         values = ", ".join(f"({n}, '\\x{case.bytes.hex()}'::bloomset)" for n, case in enumerate(filters))
         lines = self.server.ask(f"create temporary table filters (filter integer, f bloomset);"
                                 f"insert into filters values {values};"
@@ -198,7 +198,7 @@ class PostgreSQL(SqlDoor):
                 for n, case in enumerate(filters)}
 
     def error_of(self, case):
-        return self.server.psql(f"select may_contain('\\x{case.bytes.hex()}'::bloomset, 'a')").stderr
+        return self.server.psql(f"select bloomset_contains('\\x{case.bytes.hex()}'::bloomset, 'a')").stderr
 
     def close(self):
         self.server.close()

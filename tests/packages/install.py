@@ -79,7 +79,7 @@ WAYS = [
            "install -d -o postgres /tmp/data; cd /tmp; export PATH=$PATH:/usr/lib/postgresql/15/bin\n"
            "as() { setpriv --reuid postgres --regid postgres --clear-groups \"$@\"; }\n"
            "as initdb -D data; as pg_ctl -D data -o '-k /tmp' -l data/log -w start\n"
-           "as psql -h /tmp -qAt -c 'create extension bloomset' -c \"select may_contain(bloomset_agg('ann'::text), 'ann'::text)\" |"
+           "as psql -h /tmp -qAt -c 'create extension bloomset' -c \"select bloomset_contains(bloomset_agg('ann'::text), 'ann'::text)\" |"
            " grep -x t; as pg_ctl -D data -m immediate stop", "postgresql-15"),
     engine("duckdb", "scripts/get-duckdb-headers.sh build/duckdb-headers && ", "", "",
            "python3 -m venv /tmp/with; /tmp/with/bin/pip install duckdb==1.4.4\n"

@@ -60,7 +60,7 @@ def run(folder, *arguments, input=b""):
 def file_of(folder, keys, *arguments):
     """The command line's file of these keys."""
     lines = "".join(key.hex() + "\n" for key in keys).encode()
-    run(folder, "build", "-q", "-o", "f.bloom", "--keys", "hex", *arguments, input=lines)
+    run(folder, "build", "-q", "--force", "-o", "f.bloom", "--keys", "hex", *arguments, input=lines)
     return (folder / "f.bloom").read_bytes()
 
 
@@ -238,6 +238,49 @@ def test_a_query_reads_only_the_block_of_its_key(server):
     assert server.ask("select count(*) from large, generate_series(1, 200000) n where f @> n") == "400000"
 
 
+@pytest.mark.parametrize("options", [("--seed", 77), ("--hash", "xxh3-2x64"), ("--seed", 77, "--with", "layout=parquet")])
+def test_a_large_stored_filter_of_the_command_line_has_its_members(server, options, tmp_path):
+    f = file_of(tmp_path, KEYS["name"], "--kind", "blocked_bloom", "--capacity", 400_000, *options)
+    assert len(f) > 300_000
+    server.ask(f"create table stored as select '\\x{f.hex()}'::bloomset as f")
+    members = "select count(*) from stored, users where f @> name and id % 100 = 7"
+    try:
+        assert server.ask(members) == str(ROWS // 100)
+        assert server.ask("select f @> 'user7' from stored") == "t"
+    finally:
+        server.ask("drop table stored")
+
+
+def test_a_damaged_copy_of_the_filter_asked_before_is_an_error(server):
+    script = """
+        create temporary table copies as select n, f::bytea as f from generate_series(1, 3) n,
+            (select bloomset_agg(id) as f from users) as one;
+        {change};
+        select count(*) from (select f from copies order by n) as copies, users where may_contain(unchecked(f), id);"""
+    assert server.ask(script.format(change="")) == str(3 * ROWS)
+    damage = "update copies set f = set_byte(f, length(f) - 1, get_byte(f, length(f) - 1) # 1) where n = 3"
+    assert re.match("ERROR:  bloomset: the filter", server.psql(script.format(change=damage)).stderr)
+
+
+def test_rates_and_uuids_are_those_of_the_other_engines(server, tmp_path):
+    for rate in ("'1%'", "0.01", "'0.01'", "0.01::real", "1e-2::float8", "null"):
+        assert bytes_of(server, f"select bloomset_agg(name, {rate}) from users", SERIAL) == file_of(tmp_path, KEYS["name"])
+    uuids = [bytes([n % 256, n // 256]) * 8 for n in range(1000)]
+    server.ask("create temporary table a (id uuid)")
+    rows = ", ".join(f"('{uuid.hex()}'::uuid)" for uuid in uuids)
+    assert bytes_of(server, f"select bloomset_agg(id) from (values {rows}) as v(id)") == file_of(tmp_path, uuids)
+    assert server.ask(f"select count(*) from (values {rows}) as v(id), (select bloomset_agg(id) as f from (values {rows}) "
+                      "as v(id)) as one where f @> id and bloomset_contains(f, id)") == "1000"
+
+
+def test_users_see_the_functions_that_they_call(server):
+    listed = {line.split("|")[1] for line in server.ask("\\df").split("\n")} - {"is_member", "unchecked"}
+    assert listed == {"bloomset", "bloomset_agg", "bloomset_contains", "bloomset_info", "bloomset_merge", "bloomset_union",
+                      "may_contain"}
+    assert server.ask("create role guest; grant select on users to guest; set role guest;" + PARALLEL +
+                      "select bloomset_agg(name) @> 'user7' from users") == "t"
+
+
 # Errors
 # ----------------------------------------------------------------------------------
 
@@ -246,11 +289,14 @@ def test_a_query_reads_only_the_block_of_its_key(server):
     ("select bloomset_agg(name, 2) from users", "22023", "rate"),
     ("select bloomset_agg(name, 'nan') from users", "22023", "rate"),
     ("select bloomset_agg(name, -1) from users", "22023", "rate"),
+    ("select bloomset_agg(name, 'often') from users", "22023", "often"),
+    ("select bloomset_agg(name, now()) from users", "22023", "rate"),
     ("select bloomset_agg(name, 1e-18) from users", "0A000|22023", ""),
     ("select bloomset_agg(name, 0.01, 'bloo') from users", "22023", "bloo"),
     ("select bloomset_agg(name, 0.01, repeat('é', 2000)) from users", "22023", "éé"),
     ("select bloomset_agg(name, 0.01, null, 0) from users", "22023", "the capacity 0 is not positive"),
-    ("select bloomset_agg(name, 0.01, null, 1000000000000000) from users", "54000", "at most 1 GB"),
+    ("select bloomset_agg(name, 0.01, null, 1000000000000000) from users", "54000", "at most 1073741819"),
+    ("select bloomset_agg(id, 0.01, 'bloom', 100) from users", "54000", "capacity of 100 keys is too small for 2[0-9]* distinct"),
     ("select bloomset_agg(name, 0.01, 'cuckoo', 10) from users", "54000", "no room"),
     ("select bloomset_merge(f) from (select bloomset_agg(id) f from users union all "
      "select bloomset_agg(id, 0.01, 'fuse') from users) x", "0A000", "")])
@@ -260,7 +306,7 @@ def test_errors_are_one_sentence(server, query, state, sentence):
 
 
 @pytest.mark.parametrize("query", ["select bloomset_agg(id * 1.5) from users", "select bloomset_agg(now())",
-                                   "select bloomset_deserialize('', null)", "select bloomset_build(null)"])
+                                   "select bloomset_internal.deserialize('', null)", "select bloomset_internal.build(null)"])
 def test_wrong_types_and_states_are_errors_of_the_server(server, query):
     assert server.psql(query).stderr.startswith("ERROR:")
 

@@ -38,17 +38,26 @@ result<void> column::has_keys() const {
     case DUCKDB_TYPE_UBIGINT:
     case DUCKDB_TYPE_DATE:
     case DUCKDB_TYPE_DECIMAL:
+    case DUCKDB_TYPE_UUID:
     case DUCKDB_TYPE_SQLNULL:
       return {};
     case DUCKDB_TYPE_FLOAT:
     case DUCKDB_TYPE_DOUBLE:
       return fail(errc::invalid_argument,
                   "a floating-point number is no key, because equal numbers can have different "
-                  "bytes; cast it to varchar or to bigint");
+                  "bytes; write value::bigint, value::decimal(18, 2) or value::varchar");
+    case DUCKDB_TYPE_TIMESTAMP:
+    case DUCKDB_TYPE_TIMESTAMP_S:
+    case DUCKDB_TYPE_TIMESTAMP_MS:
+    case DUCKDB_TYPE_TIMESTAMP_NS:
+    case DUCKDB_TYPE_TIMESTAMP_TZ:
+      return fail(errc::invalid_argument,
+                  "a timestamp is no key, because its number does not say its unit and time zone; "
+                  "write value::date, epoch_us(value) or value::varchar");
     default:
       return fail(errc::invalid_argument,
-                  "keys are texts, blobs, integers of up to 64 bits, dates and decimals; cast this "
-                  "value to one of them, for example to varchar");
+                  "keys are texts, blobs, integers of up to 64 bits, dates, decimals and UUIDs; "
+                  "cast this value to one of them, for example value::varchar");
   }
 }
 
@@ -104,8 +113,19 @@ void column::append_decimal(idx_t row, std::string& room) const {
   room.append(at, end);
 }
 
+/// DuckDB keeps a UUID as a signed number whose order is that of the texts: its first bit is
+/// flipped.
+void column::append_uuid(idx_t row, std::string& room) const {
+  const auto& stored = value<duckdb_hugeint>(row);
+  const std::uint64_t first = static_cast<std::uint64_t>(stored.upper) ^ std::uint64_t{1} << 63;
+  for (const std::uint64_t half : {first, stored.lower}) {
+    for (int shift = 56; shift >= 0; shift -= 8) room.push_back(static_cast<char>(half >> shift));
+  }
+}
+
 void column::append_key(idx_t row, std::string& room) const {
   if (type_ == DUCKDB_TYPE_DECIMAL) return append_decimal(row, room);
+  if (type_ == DUCKDB_TYPE_UUID) return append_uuid(row, room);
   const std::int64_t number = integer(row);
   room.append(reinterpret_cast<const char*>(&number), sizeof number);
 }

@@ -44,6 +44,7 @@ class column {
  private:
   std::int64_t integer(idx_t row) const noexcept;
   void append_decimal(idx_t row, std::string& room) const;
+  void append_uuid(idx_t row, std::string& room) const;
   void append_key(idx_t row, std::string& room) const;
   bool has_keys_in_place() const noexcept {
     return type_ == DUCKDB_TYPE_VARCHAR || type_ == DUCKDB_TYPE_BLOB;

@@ -46,12 +46,15 @@ void set_null(duckdb_vector to, idx_t row) {
   duckdb_validity_set_row_invalid(duckdb_vector_get_validity(to), row);
 }
 
+constexpr std::uint64_t max_blob = std::numeric_limits<std::uint32_t>::max();
+/// A capacity that a statement gives is no proof of as many keys. So it reserves no more than in
+/// PostgreSQL and SQLite.
+constexpr std::uint64_t max_unproved = std::uint64_t{1} << 30;
+
 result<void> give(const any_filter& filter, duckdb_vector to, idx_t row) {
   const filter_image image = filter.image();
   const std::size_t size = serialized_size(image);
-  if (size > std::numeric_limits<std::uint32_t>::max()) {
-    return fail(errc::full, "a BLOB holds at most 4 GiB; choose a greater rate or fewer keys");
-  }
+  if (auto ok = sql::check_size(size, max_blob); !ok) return ok;
   std::vector<char> bytes(size);
   serialize_to(image, std::as_writable_bytes(std::span(bytes)));
   duckdb_vector_assign_string_element_len(to, row, bytes.data(), size);
@@ -286,7 +289,8 @@ struct key_group {
     const auto found = find_kind(has(from.kinds) ? from.kinds->text(row) : default_kind);
     if (!found) return fail(found.error());
     kind = *found;
-    return {};
+    if (capacity == sql::counted) return {};
+    return sql::check_plan(*kind, fpr, capacity, max_unproved);
   }
   result<void> add(arguments& from, idx_t row) {
     if (kind == nullptr) {
@@ -304,7 +308,8 @@ struct key_group {
     return {};
   }
   result<void> finish(duckdb_vector to, idx_t row) const {
-    const auto built = sql::build(*kind, fpr, hashes, capacity);
+    // DuckDB's C interface does not show a function whether the query was interrupted.
+    const auto built = sql::build(*kind, fpr, hashes, capacity, {max_blob});
     if (!built) return fail(built.error());
     return give(*built, to, row);
   }

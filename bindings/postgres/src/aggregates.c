@@ -5,6 +5,8 @@
 #include <postgres.h>
 
 #include <fmgr.h>
+#include <miscadmin.h>
+#include <utils/lsyscache.h>
 #include <utils/memutils.h>
 
 #include "glue.h"
@@ -13,6 +15,7 @@ PG_FUNCTION_INFO_V1(bloomset_add_text);
 PG_FUNCTION_INFO_V1(bloomset_add_bytea);
 PG_FUNCTION_INFO_V1(bloomset_add_integer);
 PG_FUNCTION_INFO_V1(bloomset_add_date);
+PG_FUNCTION_INFO_V1(bloomset_add_uuid);
 PG_FUNCTION_INFO_V1(bloomset_combine);
 PG_FUNCTION_INFO_V1(bloomset_serialize);
 PG_FUNCTION_INFO_V1(bloomset_deserialize);
@@ -64,19 +67,34 @@ static void append(struct key_state* state, const void* hashes, Size count) {
   state->count += count;
 }
 
+/* The text of a rate: a number of any type, or a text such as 1%. */
+static struct bridge_bytes rate_of(FunctionCallInfo fcinfo) {
+  Oid output = InvalidOid;
+  bool is_varlena = false;
+  char* text = NULL;
+  getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, 2), &output, &is_varlena);
+  text = OidOutputFunctionCall(output, PG_GETARG_DATUM(2));
+  return (struct bridge_bytes){text, strlen(text)};
+}
+
+/* Whether the server will end this statement. A reload of its settings, for example, does not. */
+static bool is_cancelled(void) {
+  return QueryCancelPending || ProcDiePending;
+}
+
 /* The plan in the arguments of the first row: state, key, rate, kind, capacity. */
 static struct bridge_plan plan_of(FunctionCallInfo fcinfo) {
   const bool has_fpr = PG_NARGS() > 2 && !PG_ARGISNULL(2);
   const bool has_kind = PG_NARGS() > 3 && !PG_ARGISNULL(3);
   const bool has_capacity = PG_NARGS() > 4 && !PG_ARGISNULL(4);
-  const double fpr = has_fpr ? PG_GETARG_FLOAT8(2) : 0;
   const int64_t capacity = has_capacity ? PG_GETARG_INT64(4) : 0;
+  struct bridge_bytes rate = {NULL, 0};
   struct bridge_bytes kind = {NULL, 0};
   struct bridge_plan plan;
   struct bridge_failure failure;
+  if (has_fpr) rate = rate_of(fcinfo);
   if (has_kind) kind = glue_bytes(PG_GETARG_VARLENA_PP(3));
-  if (!bridge_make_plan(has_fpr ? &fpr : NULL, kind, has_capacity ? &capacity : NULL, &plan,
-                        &failure)) {
+  if (!bridge_make_plan(rate, kind, has_capacity ? &capacity : NULL, &plan, &failure)) {
     glue_raise(&failure);
   }
   return plan;
@@ -119,6 +137,12 @@ Datum bloomset_add_date(PG_FUNCTION_ARGS) {
   struct key_state* const state = state_of(fcinfo);
   char word[8];
   if (!PG_ARGISNULL(1)) add(state, glue_date(PG_GETARG_DATEADT(1), word));
+  PG_RETURN_POINTER(state);
+}
+
+Datum bloomset_add_uuid(PG_FUNCTION_ARGS) {
+  struct key_state* const state = state_of(fcinfo);
+  if (!PG_ARGISNULL(1)) add(state, glue_uuid(PG_GETARG_UUID_P(1)));
   PG_RETURN_POINTER(state);
 }
 
@@ -179,7 +203,8 @@ Datum bloomset_build(PG_FUNCTION_ARGS) {
   aggregate_context(fcinfo);
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   state = (struct key_state*)PG_GETARG_POINTER(0);
-  if (!bridge_build(&state->plan, state->hashes, state->count, glue_allocate, &value, &failure)) {
+  if (!bridge_build(&state->plan, state->hashes, state->count, is_cancelled, glue_allocate, &value,
+                    &failure)) {
     glue_raise(&failure);
   }
   return returned(&value);

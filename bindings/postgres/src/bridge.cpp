@@ -1,7 +1,5 @@
 #include "bridge.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bloomset/any_filter.hpp>
 #include <bloomset/detail/blocked_bloom/layout.hpp>
@@ -30,7 +28,7 @@ static_assert(sizeof(hash64) == sizeof(std::uint64_t));
 
 /// A value of the server begins with its size, and has at most 1 GiB - 1 byte with it.
 constexpr std::size_t value_header = 4;
-constexpr std::size_t max_value = (std::size_t{1} << 30) - 1;
+constexpr std::size_t max_filter = (std::size_t{1} << 30) - 1 - value_header;
 
 std::string_view text_of(bridge_bytes bytes) {
   return {bytes.data, bytes.size};
@@ -50,6 +48,8 @@ bridge_code code_of(errc code) {
       return bridge_too_large;
     case errc::out_of_memory:
       return bridge_no_memory;
+    case errc::io:
+      return bridge_cancelled;
     default:
       return bridge_unsupported;
   }
@@ -76,17 +76,10 @@ bool is_done(bridge_failure* failure, Work&& work) noexcept {
   return false;
 }
 
-result<void> check_size(std::uint64_t bytes) {
-  if (bytes <= max_value - value_header) return {};
-  return fail(errc::full, fmt::format("the filter would have {} bytes, and a value has at most 1 "
-                                      "GB; give a higher rate, or make several filters",
-                                      bytes));
-}
-
 result<void> give(const any_filter& filter, bridge_allocate allocate, bridge_value* value) {
   const filter_image image = filter.image();
   const std::size_t size = serialized_size(image);
-  if (auto ok = check_size(size); !ok) return ok;
+  if (auto ok = sql::check_size(size, max_filter); !ok) return ok;
   value->size = value_header + size;
   value->data = static_cast<char*>(allocate(value->size));
   if (value->data == nullptr) throw std::bad_alloc();
@@ -131,14 +124,14 @@ uint64_t bridge_hash(bridge_bytes key) {
   return sql::hash_of(text_of(key)).value;
 }
 
-bool bridge_make_plan(const double* fpr, bridge_bytes kind, const int64_t* capacity,
+bool bridge_make_plan(bridge_bytes rate, bridge_bytes kind, const int64_t* capacity,
                       bridge_plan* plan, bridge_failure* failure) {
   return is_done(failure, [&]() -> result<void> {
     *plan = {default_fpr, sql::counted, 0};
-    if (fpr != nullptr) {
-      const auto rate = parse_rate(fmt::format("{}", *fpr));
-      if (!rate) return fail(rate.error());
-      plan->fpr = *rate;
+    if (rate.data != nullptr) {
+      const auto fpr = parse_rate(text_of(rate));
+      if (!fpr) return fail(fpr.error());
+      plan->fpr = *fpr;
     }
     const auto found = find_kind(kind.data == nullptr ? default_kind : text_of(kind));
     if (!found) return fail(found.error());
@@ -147,20 +140,19 @@ bool bridge_make_plan(const double* fpr, bridge_bytes kind, const int64_t* capac
     const auto given = sql::capacity_of(*capacity);
     if (!given) return fail(given.error());
     plan->capacity = *given;
-    const auto planned =
-        (*found)->plan({.capacity = plan->capacity, .fpr = plan->fpr, .hash_bits = 64});
-    if (!planned) return fail(planned.error());
-    return check_size(planned->bytes);
+    return sql::check_plan(**found, plan->fpr, plan->capacity, max_filter);
   });
 }
 
 bool bridge_build(const bridge_plan* plan, const uint64_t* hashes, size_t count,
-                  bridge_allocate allocate, bridge_value* value, bridge_failure* failure) {
+                  bool (*is_cancelled)(), bridge_allocate allocate, bridge_value* value,
+                  bridge_failure* failure) {
   return is_done(failure, [&]() -> result<void> {
     const kind_info* const kind = find_kind(static_cast<filter_kind>(plan->kind));
     // The same bits: hash64 is one number.
     const std::span all(reinterpret_cast<const hash64*>(hashes), count);
-    const auto built = sql::build(*kind, plan->fpr, all, plan->capacity);
+    const auto built =
+        sql::build(*kind, plan->fpr, all, plan->capacity, {max_filter, is_cancelled});
     if (!built) return fail(built.error());
     return give(*built, allocate, value);
   });

@@ -19,6 +19,7 @@ enum bridge_code {
   bridge_unsupported,
   bridge_too_large,
   bridge_no_memory,
+  bridge_cancelled,
 };
 
 struct bridge_failure {
@@ -46,8 +47,8 @@ struct bridge_plan {
   uint16_t kind;     /* its number in files */
 };
 
-/* NULL or no name: the default. */
-bool bridge_make_plan(const double* fpr, struct bridge_bytes kind, const int64_t* capacity,
+/* NULL or no bytes: the default. */
+bool bridge_make_plan(struct bridge_bytes rate, struct bridge_bytes kind, const int64_t* capacity,
                       struct bridge_plan* plan, struct bridge_failure* failure);
 
 /* A value of the server: its header of 4 bytes is not filled in; `size` includes it. */
@@ -56,8 +57,9 @@ struct bridge_value {
   size_t size;
 };
 
+/* Fails with bridge_cancelled soon after is_cancelled() returns true. */
 bool bridge_build(const struct bridge_plan* plan, const uint64_t* hashes, size_t count,
-                  bridge_allocate allocate, struct bridge_value* value,
+                  bool (*is_cancelled)(void), bridge_allocate allocate, struct bridge_value* value,
                   struct bridge_failure* failure);
 /* The first is not verified again if it `is_own`: a result of this function. */
 bool bridge_merge(struct bridge_bytes first, bool is_own, struct bridge_bytes second,

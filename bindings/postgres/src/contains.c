@@ -1,5 +1,5 @@
-/* may_contain: a query of many rows opens a filter once, and of a large stored filter it reads only
- * the pieces that its keys need. */
+/* bloomset_contains: a query of many rows opens a filter once, and of a large stored filter it
+ * reads only the pieces that its keys need. */
 #include <postgres.h>
 
 #include <access/detoast.h>
@@ -11,10 +11,11 @@
 
 #include "glue.h"
 
-PG_FUNCTION_INFO_V1(bloomset_may_contain_text);
-PG_FUNCTION_INFO_V1(bloomset_may_contain_bytea);
-PG_FUNCTION_INFO_V1(bloomset_may_contain_integer);
-PG_FUNCTION_INFO_V1(bloomset_may_contain_date);
+PG_FUNCTION_INFO_V1(bloomset_contains_text);
+PG_FUNCTION_INFO_V1(bloomset_contains_bytea);
+PG_FUNCTION_INFO_V1(bloomset_contains_integer);
+PG_FUNCTION_INFO_V1(bloomset_contains_date);
+PG_FUNCTION_INFO_V1(bloomset_contains_uuid);
 
 /* Stored filters from this size on are read in pieces, which are the chunks of their table. */
 #define PIECE TOAST_MAX_CHUNK_SIZE
@@ -221,20 +222,24 @@ static Datum answer(FunctionCallInfo fcinfo, struct bridge_bytes key) {
   PG_RETURN_BOOL(bridge_may_contain(asked->filter, key));
 }
 
-Datum bloomset_may_contain_text(PG_FUNCTION_ARGS) {
+Datum bloomset_contains_text(PG_FUNCTION_ARGS) {
   return answer(fcinfo, glue_text(PG_GETARG_VARLENA_PP(1)));
 }
 
-Datum bloomset_may_contain_bytea(PG_FUNCTION_ARGS) {
+Datum bloomset_contains_bytea(PG_FUNCTION_ARGS) {
   return answer(fcinfo, glue_bytes(PG_GETARG_VARLENA_PP(1)));
 }
 
-Datum bloomset_may_contain_integer(PG_FUNCTION_ARGS) {
+Datum bloomset_contains_integer(PG_FUNCTION_ARGS) {
   char word[8];
   return answer(fcinfo, glue_integer(PG_GETARG_INT64(1), word));
 }
 
-Datum bloomset_may_contain_date(PG_FUNCTION_ARGS) {
+Datum bloomset_contains_date(PG_FUNCTION_ARGS) {
   char word[8];
   return answer(fcinfo, glue_date(PG_GETARG_DATEADT(1), word));
+}
+
+Datum bloomset_contains_uuid(PG_FUNCTION_ARGS) {
+  return answer(fcinfo, glue_uuid(PG_GETARG_UUID_P(1)));
 }

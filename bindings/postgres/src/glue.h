@@ -6,6 +6,7 @@
 
 #include <fmgr.h>
 #include <utils/date.h>
+#include <utils/uuid.h>
 
 #include "bridge.h"
 
@@ -23,6 +24,9 @@ struct bridge_bytes glue_text(const struct varlena* text);
 
 /* An integer as a key: its 8 bytes, little-endian, in `word`. */
 struct bridge_bytes glue_integer(int64 value, char* word);
+
+/* A UUID as a key: its 16 bytes, in the order of its text. */
+struct bridge_bytes glue_uuid(const pg_uuid_t* uuid);
 
 /* A date as a key: the days since 1970-01-01, as an integer. */
 struct bridge_bytes glue_date(DateADT date, char* word);

@@ -4,6 +4,7 @@
 #include <fmgr.h>
 #include <lib/stringinfo.h>
 #include <mb/pg_wchar.h>
+#include <miscadmin.h>
 #include <utils/builtins.h>
 #include <utils/jsonb.h>
 #include <utils/memutils.h>
@@ -34,6 +35,10 @@ void glue_raise(const struct bridge_failure* failure) {
     case bridge_no_memory:
       code = ERRCODE_OUT_OF_MEMORY;
       break;
+    case bridge_cancelled:
+      CHECK_FOR_INTERRUPTS(); /* raises the server's own error */
+      code = ERRCODE_QUERY_CANCELED;
+      break;
     case bridge_unsupported:
       break;
   }
@@ -58,6 +63,10 @@ struct bridge_bytes glue_text(const struct varlena* text) {
 struct bridge_bytes glue_integer(int64 value, char* word) {
   for (int i = 0; i < 8; ++i) word[i] = (char)((uint64)value >> (8 * i));
   return (struct bridge_bytes){word, 8};
+}
+
+struct bridge_bytes glue_uuid(const pg_uuid_t* uuid) {
+  return (struct bridge_bytes){(const char*)uuid->data, UUID_LEN};
 }
 
 struct bridge_bytes glue_date(DateADT date, char* word) {

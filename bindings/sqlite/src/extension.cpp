@@ -18,6 +18,7 @@
 #include <bloomset/plan/units.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -70,8 +71,8 @@ std::optional<std::string_view> key_of(sqlite3_value* value, key_word& word) {
 }
 
 constexpr const char* no_key =
-    "a floating-point number is no key, because equal numbers can have different bytes; cast it "
-    "to text or to integer";
+    "a floating-point number is no key, because equal numbers can have different bytes; write "
+    "cast(value as integer) or cast(value as text)";
 
 bool is_null(sqlite3_value* value) {
   return sqlite3_value_type(value) == SQLITE_NULL;
@@ -175,10 +176,42 @@ result<void> plan(key_group& group, int count, sqlite3_value** values) {
   return {};
 }
 
+/// Tells whether the connection was interrupted. SQLite before 3.41 has no function for this, but
+/// it interrupts every statement that starts until the interrupted ones have ended.
+class interrupt_check {
+ public:
+  explicit interrupt_check(sqlite3* db) {
+    is_late_ = sqlite3_prepare_v2(db, "select 1", -1, &statement_, nullptr) == SQLITE_INTERRUPT;
+  }
+  interrupt_check(const interrupt_check&) = delete;
+  interrupt_check& operator=(const interrupt_check&) = delete;
+  ~interrupt_check() { sqlite3_finalize(statement_); }
+
+  bool operator()() const {
+    if (is_late_) return true;
+    const bool is_interrupted = sqlite3_step(statement_) == SQLITE_INTERRUPT;
+    sqlite3_reset(statement_);
+    return is_interrupted;
+  }
+
+ private:
+  sqlite3_stmt* statement_ = nullptr;
+  bool is_late_;  ///< whether it was interrupted before this check was made
+};
+
+std::uint64_t max_bytes(sqlite3_context* context) {
+  return static_cast<std::uint64_t>(
+      sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1));
+}
+
 void add_key(sqlite3_context* context, int count, sqlite3_value** values) {
   auto& group = group_of<key_group>(context);
   if (group.kind == nullptr) {  // the first row
-    if (auto ok = plan(group, count, values); !ok) return set_error(context, ok.error().message);
+    auto ok = plan(group, count, values);
+    if (ok && group.capacity != sql::counted) {
+      ok = sql::check_plan(*group.kind, group.fpr, group.capacity, max_bytes(context));
+    }
+    if (!ok) return set_error(context, ok.error().message);
   }
   if (is_null(values[0])) return;
   key_word word;
@@ -190,7 +223,10 @@ void add_key(sqlite3_context* context, int count, sqlite3_value** values) {
 void build(sqlite3_context* context) {
   const auto group = take_group<key_group>(context);
   if (group == nullptr || group->kind == nullptr) return sqlite3_result_null(context);
-  const auto built = sql::build(*group->kind, group->fpr, group->hashes, group->capacity);
+  const interrupt_check is_interrupted(sqlite3_context_db_handle(context));
+  const auto built = sql::build(*group->kind, group->fpr, group->hashes, group->capacity,
+                                {max_bytes(context), std::cref(is_interrupted)});
+  if (is_interrupted()) return sqlite3_result_error_code(context, SQLITE_INTERRUPT);
   if (!built) return set_error(context, built.error().message);
   give(context, *built);
 }

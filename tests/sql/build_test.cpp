@@ -1,0 +1,59 @@
+// What SQL engines share: a build ends soon after its statement was cancelled.
+
+#include <gtest/gtest.h>
+
+#include <bloomset/any_filter.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "bindings/sql/filters.hpp"
+
+namespace bloomset {
+namespace {
+
+std::vector<hash64> hashes_of(std::uint64_t count) {
+  std::vector<hash64> hashes(count);
+  for (std::uint64_t i = 0; i < count; ++i) hashes[i].value = i * 0x9e3779b97f4a7c15;
+  return hashes;
+}
+
+TEST(sql_build, ends_at_the_first_check_after_the_cancel) {
+  const auto hashes = hashes_of(800'000);
+  for (const kind_info& kind : kinds()) {
+    unsigned checks = 0;
+    const auto whole = sql::build(kind, 0.01, hashes, sql::counted, {1U << 30, [&] {
+                                                                       ++checks;
+                                                                       return false;
+                                                                     }});
+    ASSERT_TRUE(whole) << kind.name << whole.error().message;
+    EXPECT_GE(checks, 4) << kind.name;
+    for (unsigned last = 1; last <= checks; ++last) {
+      unsigned asked = 0;
+      const auto cancelled =
+          sql::build(kind, 0.01, hashes, sql::counted, {1U << 30, [&] { return ++asked == last; }});
+      ASSERT_FALSE(cancelled) << kind.name;
+      EXPECT_EQ(cancelled.error().message, "the statement was cancelled");
+      EXPECT_EQ(asked, last) << kind.name;
+      last += checks / 4;
+    }
+  }
+}
+
+TEST(sql_build, a_larger_filter_than_a_value_is_refused_before_its_memory_is_taken) {
+  const auto hashes = hashes_of(100'000);
+  for (const kind_info& kind : kinds()) {
+    for (const std::uint64_t capacity : {sql::counted, std::uint64_t{1} << 30}) {
+      if (capacity != sql::counted && kind.build != nullptr) continue;  // it needs no capacity
+      const auto refused = sql::build(kind, 0.01, hashes, capacity, {1000});
+      ASSERT_FALSE(refused) << kind.name;
+      EXPECT_EQ(refused.error().code, errc::full) << kind.name << refused.error().message;
+    }
+    const std::vector<hash64> repeated(100'000, hash64{7});
+    const bool keeps_copies = kind.can.erase || kind.can.count;
+    EXPECT_EQ(sql::build(kind, 0.01, repeated, sql::counted, {1000}).has_value(), !keeps_copies)
+        << kind.name;
+  }
+}
+
+}  // namespace
+}  // namespace bloomset
