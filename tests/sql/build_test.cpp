@@ -26,15 +26,14 @@ TEST(sql_build, ends_at_the_first_check_after_the_cancel) {
                                                                        return false;
                                                                      }});
     ASSERT_TRUE(whole) << kind.name << whole.error().message;
-    EXPECT_GE(checks, 4) << kind.name;
-    for (unsigned last = 1; last <= checks; ++last) {
+    ASSERT_GE(checks, 4) << kind.name;
+    for (const unsigned last : {1, 2, 4}) {
       unsigned asked = 0;
       const auto cancelled =
           sql::build(kind, 0.01, hashes, sql::counted, {1U << 30, [&] { return ++asked == last; }});
       ASSERT_FALSE(cancelled) << kind.name;
       EXPECT_EQ(cancelled.error().message, "the statement was cancelled");
       EXPECT_EQ(asked, last) << kind.name;
-      last += checks / 4;
     }
   }
 }
