@@ -8,7 +8,7 @@ import time
 import bloomset
 import engines
 import pytest
-from conftest import hexadecimal
+from conftest import ROOT, hexadecimal
 
 engines.need(*engines.ARROW)
 engines.need("dask", "dask==2026.8.0", "distributed==2026.8.0")
@@ -142,3 +142,24 @@ def test_examples(client, tmp_path, monkeypatch):
     done = doctest.testmod(bloomset.dask, extraglobs={"bloomset": bloomset})
     assert done.failed == 0 and done.attempted > 0
     engines.run_examples("distributed.md", "Dask")
+
+
+def test_every_filter_gives_the_same_answers(client):
+    """The matrix of tests/doors. The values of a series have the types of Arrow."""
+    sys.path.append(str(ROOT / "tests" / "doors"))
+    import matrix
+    from doors import Arrow
+
+    class Dask(matrix.Door):
+        name = "Dask"
+
+        def answers(self, filters):
+            keys = {name: dask.dataframe.from_pandas(pandas.Series(pandas.arrays.ArrowExtensionArray(array), name=name),
+                                                     npartitions=2) for name, array in Arrow().arrays.items()}
+            found = dask.compute({(case.kind, case.variant): {name: bloomset.dask.contains(keys[name], case.filter)
+                                                              for name in self.types} for case in filters})[0]
+            return {case: {name: answers.tolist() for name, answers in of_case.items()} for case, of_case in found.items()}
+
+    filters = matrix.cases()[0]
+    cells = matrix.check(Dask(), filters)
+    assert len(cells) == len(filters) * len(matrix.TYPES) and set(cells.values()) == {(0, 0)}

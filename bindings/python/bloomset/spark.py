@@ -1,5 +1,5 @@
 """Filters of columns in Spark, built and asked by its executors. Needs PySpark 4.1 or later, and Bloomset
-on every machine.
+in the workers' Python (``PYSPARK_PYTHON``) on every machine.
 
 ``known = bloomset.spark.build(users, "name")`` is a filter of a column, and
 ``visits.filter(bloomset.spark.contains("name", known))`` has the rows whose names may be in it.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from typing import Any, Callable, Iterator, Optional, Union
+from typing import Any, Callable, Iterator, Optional, Set, Tuple, Union
 
 import pyarrow
 from pyspark import Broadcast, SparkContext
@@ -22,6 +22,8 @@ from ._plan import plan
 
 __all__ = ["build", "contains"]
 
+#: The applications whose workers have this package, each with its workers' Python.
+_checked: Set[Tuple[str, str]] = set()
 #: How many filters one task unites.
 _TOGETHER = 8
 #: The largest array of Java, less some room for headers.
@@ -44,6 +46,7 @@ def build(frame: DataFrame, column: Union[str, Column], *, kind: str = "blocked_
     BlockedBloom or CountingBloom has the bytes that ``bloomset build`` gives for these keys.
     """
     check_kind(kind)
+    _check_workers(frame.sparkSession.sparkContext)
     options.update(fpr=fpr, capacity=capacity)
     keys = frame.select(column)
     # A type whose values are no keys is an error here, not in every task.
@@ -68,8 +71,10 @@ def contains(column: Union[str, Column], filter: FilterOrPath) -> Column:
     the file has this path on every machine. The workers of a machine then share one mapping, and the
     filter is not sent.
     """
+    context = SparkSession.active().sparkContext
+    _check_workers(context)
     if isinstance(filter, Filter):
-        shared: Any = SparkSession.active().sparkContext.broadcast(filter)
+        shared: Any = context.broadcast(filter)
     else:
         shared = os.path.abspath(filter)
 
@@ -80,6 +85,26 @@ def contains(column: Union[str, Column], filter: FilterOrPath) -> Column:
             yield pyarrow.array(members.contains(batch))
 
     return may_contain(column)
+
+
+def _check_workers(context: SparkContext) -> None:
+    """Raises ModuleNotFoundError if a worker lacks this package. Otherwise each task would fail, with the trace of
+    a worker that cannot read its function. Asks one worker of each application, once."""
+    application = (context.applicationId, context.pythonExec)
+    if application in _checked:
+        return
+
+    def python_without_package(_: int) -> Optional[str]:  # sent by value, so it needs no package
+        import importlib.util
+        import sys
+
+        return sys.executable if importlib.util.find_spec("bloomset") is None else None
+
+    python = context.parallelize([0], 1).map(python_without_package).first()
+    if python is not None:
+        raise ModuleNotFoundError(f"Spark's workers run {python}, which has no package bloomset; set PYSPARK_PYTHON to a "
+                                  "Python that has it, or install it there", name="bloomset")
+    _checked.add(application)
 
 
 def _check_size(size: int, context: SparkContext) -> None:
