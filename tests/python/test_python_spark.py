@@ -10,7 +10,7 @@ import sys
 import bloomset
 import engines
 import pytest
-from conftest import hexadecimal
+from conftest import ROOT, hexadecimal
 
 engines.need_spark()
 
@@ -18,6 +18,7 @@ engines.need_spark()
 os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
 os.environ["PYSPARK_PYTHON"] = sys.executable
 
+import pyarrow  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
 from pyspark.sql import functions as sf  # noqa: E402
 
@@ -313,3 +314,49 @@ def test_a_column_becomes_the_same_filter(run, tmp_path, spark, sketches, type, 
     run("build", "--format", "spark", "--with", f"type={type}", "--capacity", 300, f"--{size}", option, "-o", "ours",
         input=text(keys))
     assert (tmp_path / "ours").read_bytes() == theirs
+
+
+def test_workers_without_the_package_are_one_sentence(spark, tmp_path, monkeypatch):
+    package = os.path.dirname(os.path.dirname(bloomset.__file__))
+    others = os.pathsep.join(path for path in sys.path if path and os.path.realpath(path) != os.path.realpath(package))
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\nPYTHONPATH='{others}' exec {sys.executable} \"$@\"\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(python))
+    frame = names(spark, 10, 1)
+    for call in (lambda: bloomset.spark.build(frame, "name"), lambda: bloomset.spark.contains("name", bloomset.Bloom(10))):
+        with pytest.raises(ModuleNotFoundError, match="^Spark's workers run .*python.*, which has no package bloomset; "
+                                                      "set PYSPARK_PYTHON "):
+            call()
+
+
+def test_every_filter_gives_the_same_answers(spark):
+    """The matrix of tests/doors. A filter is asked for one type of keys, and the next filter for the next type, since Spark
+    runs a worker for each question."""
+    sys.path.append(str(ROOT / "tests" / "doors"))
+    import matrix
+    from doors import Arrow
+
+    filters = matrix.cases()[0]
+    type_of = {id(case): [*matrix.TYPES][n % len(matrix.TYPES)] for n, case in enumerate(filters)}
+
+    class Spark(matrix.Door):
+        name = "Spark"
+
+        def types_of(self, case):
+            return [type_of[id(case)]]
+
+        def answers(self, filters):
+            rows = pyarrow.table({"number": range(len(matrix.ROWS)), **Arrow().arrays})
+            frame = spark.createDataFrame(rows).coalesce(1).cache()
+            answers = {}
+            for first in range(0, len(filters), 10):  # Java's stack has no room for the plan of all questions
+                some = filters[first:first + 10]
+                asked = [bloomset.spark.contains(type_of[id(case)], case.filter).alias(str(n)) for n, case in enumerate(some)]
+                found = frame.select("number", *asked).toArrow().sort_by("number")
+                answers.update({(case.kind, case.variant): {type_of[id(case)]: found.column(str(n)).to_pylist()}
+                                for n, case in enumerate(some)})
+            return answers
+
+    cells = matrix.check(Spark(), filters)
+    assert len(cells) == len(filters) and set(cells.values()) == {(0, 0)}

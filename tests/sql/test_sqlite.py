@@ -173,6 +173,29 @@ def test_filters_of_different_kinds_do_not_merge(db):
                    "select bloomset_agg(name, 0.01, 'bloom') from users)").fetchall()
 
 
+def test_an_interrupted_statement_ends_and_the_next_one_runs(db):
+    f = one(db, "select bloomset_agg(name) from users")
+
+    def name_of_last_row(name):
+        db.interrupt()
+        return name
+
+    db.create_function("interrupting", 1, name_of_last_row)
+    for kind in (None, "fuse", "expandable"):
+        with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+            one(db, "select bloomset_agg(case id when 999 then interrupting(name) else name end, 0.01, ?) from users", kind)
+    assert one(db, "select bloomset_agg(name) from users") == f
+
+
+def test_a_filter_larger_than_the_limit_of_the_connection_is_refused(db):
+    db.execute("create table names as with recursive n(id) as (select 0 union all select id + 1 from n where id < 19999) "
+               "select 'user' || id as name from n")
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 10_000)
+    for arguments in ("", ", 0.01, null, 20000", ", 0.01, 'fuse'", ", 0.01, 'cuckoo'"):
+        with pytest.raises(sqlite3.OperationalError, match="^bloomset: the filter would have .* a value has at most 10000;"):
+            db.execute(f"select bloomset_agg(name{arguments}) from names").fetchall()
+
+
 def test_threads_with_connections_of_their_own(tmp_path):
     file = tmp_path / "t.db"
     db = connect(file)
