@@ -85,12 +85,8 @@ bool put_float(const value_form& form, std::string_view key, std::vector<std::by
   const char* const end = key.data() + key.size();
   const auto read = std::from_chars(key.data(), end, number);
   if (read.ec != std::errc{} || read.ptr != end) return false;
-  if (form.how != encoding::float16) {
-    put_little(to, number);
-  } else if (!put_half(number, to)) {
-    return false;
-  }
-  (void)first_encoding(form, to);
+  if (form.how == encoding::float16) return put_half(number, to);
+  put_little(to, number);
   return true;
 }
 

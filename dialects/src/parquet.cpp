@@ -150,8 +150,6 @@ class parquet_model final : public parquet_face {
         summary.inserted += is_new;
         summary.maybe_present += !is_new;
         ++summary.done;
-        if (!has_equal_encodings(form_)) continue;
-        while (next_encoding(form_, scratch)) filters_.front().insert(parquet_hash(scratch));
       }
       return summary;
     } else {
@@ -225,8 +223,8 @@ class parquet_model final : public parquet_face {
 
   bool in_file() const noexcept { return !column_.empty(); }
 
-  /// Whether an equal value in an encoding after this one may be in a filter. A NaN may be, unless
-  /// the filters are empty.
+  /// Whether an equal value in any encoding may be in a filter. A NaN may be, unless the filters
+  /// are empty.
   bool may_contain_equal(std::vector<std::byte>& value) const {
     const auto any_filter = [&](auto&& is_true) {
       return std::any_of(filters_.begin(), filters_.end(), is_true);
@@ -237,10 +235,11 @@ class parquet_model final : public parquet_face {
         return std::any_of(bits.begin(), bits.end(), [](std::byte b) { return b != std::byte{0}; });
       });
     }
-    while (next_encoding(form_, value)) {
+    if (!first_encoding(form_, value)) return false;
+    do {
       const hash64 hash = parquet_hash(value);
       if (any_filter([&](const auto& each) { return each.may_contain(hash); })) return true;
-    }
+    } while (next_encoding(form_, value));
     return false;
   }
 
