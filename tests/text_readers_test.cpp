@@ -22,6 +22,34 @@ TEST(readers, email_unites_what_is_one_mailbox_for_certain) {
   EXPECT_EQ(keys_of("email", "postmaster@localhost"), texts{"postmaster@localhost"});
 }
 
+// RFC 5321, 4.1.2: quotes and backslashes that a local part does not need mean nothing.
+TEST(readers, email_drops_quotes_that_a_local_part_does_not_need) {
+  for (const char* spelling : {"ann.b@a.de", "\"ann.b\"@a.de", "\"a\\nn.b\"@A.de", "ann.b@a.de.",
+                               "Ann <\"ann.b\"@a.de>", "mailto:%22ann.b%22@a.de"}) {
+    EXPECT_EQ(keys_of("email", spelling), texts{"ann.b@a.de"}) << spelling;
+  }
+  EXPECT_EQ(keys_of("email", R"("a\\ \b\""@c.de)"), texts{R"("a\\ b\""@c.de)"});
+  EXPECT_EQ(keys_of("email", R"(""@c.de)"), texts{R"(""@c.de)"});
+  EXPECT_EQ(keys_of("email:no-tags", "\"Ann+x\"@a.de"), texts{"Ann@a.de"});
+  EXPECT_EQ(keys_of("email:gmail", "\"A.nn+x\"@gmail.com."), texts{"ann@gmail.com"});
+  EXPECT_EQ(keys_of("email", "a@\xc3\xbc.de."), texts{"a@xn--tda.de"});
+}
+
+TEST(readers, email_lowers_letters_of_all_scripts) {
+  EXPECT_EQ(keys_of("email:lower", "\xc3\x9cM@a.de"), texts{"\xc3\xbcm@a.de"});  // Latin
+  EXPECT_EQ(keys_of("email:lower", "\xce\x91\xce\xa9@a.de"),
+            texts{"\xce\xb1\xcf\x89@a.de"});                                   // Greek
+  EXPECT_EQ(keys_of("email:lower", "\xd0\x96@a.de"), texts{"\xd0\xb6@a.de"});  // Cyrillic
+  EXPECT_EQ(keys_of("email:lower", "\xf0\x90\x90\x80@a.de"),
+            texts{"\xf0\x90\x90\xa8@a.de"});  // Deseret
+  EXPECT_EQ(keys_of("email:lower",
+                    "\xff\xc3"
+                    "A@a.de"),
+            texts{"\xff\xc3"
+                  "a@a.de"});  // not UTF-8
+  EXPECT_EQ(keys_of("email", "\xc3\x9cM@a.de"), texts{"\xc3\x9cM@a.de"});
+}
+
 TEST(readers, email_takes_what_stands_around_an_address) {
   for (const char* spelling :
        {" ann@a.de", "ann@a.de \t", "ann@A.de\r", "<ann@a.de>", "Ann <ann@a.de>", "Ann<ann@a.de> ",
@@ -80,7 +108,11 @@ TEST(readers, email_refuses_what_is_no_address) {
                                     "a@b@c.de"s,
                                     "a@b..de"s,
                                     "a@.de"s,
-                                    "a@b.de."s,
+                                    "a@b.de.."s,
+                                    "a@."s,
+                                    "\"a\"b\"@c.de"s,
+                                    "\"a\\\"@c.de"s,
+                                    "\"@c.de"s,
                                     "a@b c.de"s,
                                     "a@b\r.de"s,
                                     "a\0@b.de"s,

@@ -9,6 +9,7 @@
 #include <optional>
 #include <ranges>
 
+#include "lower_letters.hpp"
 #include "rows.hpp"
 #include "text.hpp"
 #include "utf8.hpp"
@@ -21,7 +22,7 @@ constexpr std::size_t longest_domain = 253;  // the same in text, without the ro
 
 /// Rules for spellings of one mailbox, beyond those that every mail server must follow.
 struct same_mailbox {
-  bool lower = false;    ///< ASCII letters of the local part in lower case
+  bool lower = false;    ///< letters of the local part in lower case
   bool no_tags = false;  ///< the local part without its tag, from the + on
   bool gmail = false;    ///< both, and no dots, at gmail.com and googlemail.com
 };
@@ -40,14 +41,37 @@ failure refuse(std::string why) {
   return fail(errc::invalid_argument, std::move(why));
 }
 
-result<void> check_local(std::string_view local) {
-  if (local.empty()) return refuse("nothing stands before the @");
-  if (local.size() >= 2 && local.front() == '"' && local.back() == '"') return {};
-  for (const char c : local) {
-    if (atom_bytes[static_cast<unsigned char>(c)]) continue;
+bool is_atom(char c) noexcept {
+  return atom_bytes[static_cast<unsigned char>(c)];
+}
+
+/// Sets `local` to the local part that `text` writes. Quotes that the name does not need, and
+/// backslashes before characters that need none, mean nothing (RFC 5321, 4.1.2).
+result<void> read_local(std::string_view text, std::string& local) {
+  if (text.empty()) return refuse("nothing stands before the @");
+  local.clear();
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"') {
+    const auto* const odd = std::ranges::find_if_not(text, is_atom);
+    if (odd == text.end()) {
+      local = text;
+      return {};
+    }
     return refuse(fmt::format("{} before the @ is not allowed in an address without quotes",
-                              in_quotes({&c, 1})));
+                              in_quotes({odd, 1})));
   }
+  text = text.substr(1, text.size() - 2);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') return refuse("a quote within the quotes has no backslash before it");
+    if (text[i] == '\\' && ++i == text.size()) return refuse("the last quote has no partner");
+    local += text[i];
+  }
+  if (!local.empty() && std::ranges::all_of(local, is_atom)) return {};
+  std::string quoted = "\"";
+  for (const char c : local) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  local = quoted + '"';
   return {};
 }
 
@@ -110,11 +134,10 @@ class email final : public reader {
     const std::string_view address = without_scheme(*bare);
     const auto at = address.rfind('@');
     if (at == std::string_view::npos) return refuse(fmt::format("{} has no @", in_quotes(record)));
-    const std::string_view local = address.substr(0, at);
-    if (auto ok = check_local(local); !ok) return ok;
+    if (auto ok = read_local(address.substr(0, at), local_); !ok) return ok;
     if (auto ok = read_domain(address.substr(at + 1)); !ok) return ok;
     key_.clear();
-    append_local(local);
+    if (auto ok = append_local(local_); !ok) return ok;
     key_ += '@';
     key_ += domain_;
     keys.add(key_);
@@ -139,6 +162,8 @@ class email final : public reader {
 
   /// Sets domain_ to the domain as DNS has it.
   result<void> read_domain(std::string_view domain) {
+    // The dot of the root: DNS has one name with and without it.
+    if (domain.size() > 1 && domain.ends_with('.')) domain.remove_suffix(1);
     if (domain.empty()) return refuse("nothing stands after the @");
     if (!is_ascii(domain)) {
       if (auto ok = to_ascii(domain); !ok) return ok;
@@ -178,7 +203,7 @@ class email final : public reader {
     return {};
   }
 
-  void append_local(std::string_view local) {
+  result<void> append_local(std::string_view local) {
     const bool gmail = same_.gmail && (domain_ == "gmail.com" || domain_ == "googlemail.com");
     if (gmail) domain_ = "gmail.com";
     if (local.front() != '"' && (gmail || same_.no_tags)) {
@@ -188,14 +213,31 @@ class email final : public reader {
     // A local part of only dots keeps them: without them it would be empty, like all others of only
     // dots.
     const bool dotless = gmail && local.find_first_not_of('.') != std::string_view::npos;
-    for (const char c : local) {
-      if (dotless && c == '.') continue;
-      key_ += gmail || same_.lower ? lower(c) : c;
+    const bool lowers = gmail || same_.lower;
+    while (!local.empty()) {
+      const char c = local.front();
+      if (!lowers || static_cast<unsigned char>(c) < 0x80) {
+        if (!dotless || c != '.') key_ += lowers ? lower(c) : c;
+        local.remove_prefix(1);
+        continue;
+      }
+      const std::string_view before = local;
+      if (const auto character = take_character(local)) {
+        const auto low = letters_.lower(*character);
+        if (!low) return fail(low.error());
+        append_character(key_, *low);
+      } else {
+        key_ += before.front();  // not UTF-8
+        local = before.substr(1);
+      }
     }
+    return {};
   }
 
   same_mailbox same_;
+  lower_letters letters_;
   std::string key_;
+  std::string local_;
   std::string domain_;
   std::string unescaped_;
 };

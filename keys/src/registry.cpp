@@ -20,6 +20,8 @@ std::span<const reader_kind> all() noexcept {
       lines_reader(),
       fields_reader(),
       hex_reader(),
+      base64_reader(),
+      md5_reader(),
       sha1_reader(),
       sha256_reader(),
       pwned_reader(),

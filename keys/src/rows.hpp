@@ -9,6 +9,8 @@ namespace bloomset::keys {
 reader_kind lines_reader() noexcept;
 reader_kind fields_reader() noexcept;
 reader_kind hex_reader() noexcept;
+reader_kind base64_reader() noexcept;
+reader_kind md5_reader() noexcept;
 reader_kind sha1_reader() noexcept;
 reader_kind sha256_reader() noexcept;
 reader_kind pwned_reader() noexcept;

@@ -30,21 +30,28 @@ inline std::string_view without_mark(std::string_view record) noexcept {
   return record.substr(record.starts_with(mark) ? mark.size() : 0);
 }
 
-/// A record without the white space of ASCII at its ends.
+/// The white space of ASCII.
+inline constexpr std::string_view spaces = " \t\r\n\v\f";
+
+/// A record without white space at its ends.
 inline std::string_view trimmed(std::string_view record) noexcept {
-  constexpr std::string_view spaces = " \t\r\n\v\f";
   const auto first = record.find_first_not_of(spaces);
   if (first == std::string_view::npos) return {};
   return record.substr(first, record.find_last_not_of(spaces) - first + 1);
 }
 
-inline bool is_digit(char c) noexcept {
+constexpr bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 
 /// Changes ASCII letters only.
-inline char lower(char c) noexcept {
+constexpr char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+/// Changes ASCII letters only.
+constexpr char upper(char c) noexcept {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
 }
 
 /// The value of a hexadecimal digit of either case; -1 for others.

@@ -28,4 +28,14 @@ std::optional<char32_t> take_character(std::string_view& text) noexcept {
   return character;
 }
 
+void append_character(std::string& to, char32_t character) {
+  if (character < 0x80) {
+    to += static_cast<char>(character);
+    return;
+  }
+  const int more = character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
+  to += static_cast<char>((0xff00U >> (more + 1) & 0xffU) | character >> (6 * more));
+  for (int i = more - 1; i >= 0; --i) to += static_cast<char>(0x80 | (character >> (6 * i) & 0x3f));
+}
+
 }  // namespace bloomset::keys
