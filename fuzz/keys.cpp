@@ -24,14 +24,27 @@ void require(bool holds, const char* what, std::string_view which) {
 
 const std::vector<std::string>& texts() {
   static const std::vector<std::string> all = {
-      "lines",         "fields:2,:",
-      "hex",           "sha1",
-      "sha256",        "pwned",
-      "pwned:min=10",  "password",
-      "password:ntlm", "url",
-      "safe-browsing", "safe-browsing:32",
-      "email",         "email:lower,no-tags,gmail",
-      "json:/a",       "json:/a~1b/0/",
+      "lines",
+      "fields:2,:",
+      "hex",
+      "sha1",
+      "sha256",
+      "pwned",
+      "pwned:min=10",
+      "password",
+      "password:ntlm",
+      "url",
+      "safe-browsing",
+      "safe-browsing:32",
+      "email",
+      "email:lower,no-tags,gmail",
+      "json:/a",
+      "json:/a~1b/0/",
+      "base64",
+      "lines:upper",
+      "md5:lower",
+      "safe-browsing:hosts",
+      "safe-browsing:adblock,8",
   };
   return all;
 }

@@ -1,5 +1,6 @@
 // Any bytes as a URL: refused with one sentence, or brought into a form that is a fixed point, made
-// of printable ASCII, with expressions that are parts of it and all different.
+// of printable ASCII, with expressions that are parts of it and all different. The same for the
+// normal form, which has no expressions.
 
 #include <algorithm>
 #include <bloomset/keys/url.hpp>
@@ -52,10 +53,25 @@ void check_expressions(const k::canonical_url& url) {
   }
 }
 
+void check_normal(std::string_view text) {
+  const auto form = k::normalise_url(text);
+  if (!form) {
+    const auto& why = form.error();
+    require(why.code == bloomset::errc::invalid_argument, "another class of failure", why.message);
+    require(why.message.starts_with("not a URL: "), "another sort of sentence", why.message);
+    return;
+  }
+  require(std::all_of(form->begin(), form->end(), [](char c) { return c > 0x20 && c < 0x7f; }),
+          "a byte that was to be escaped", *form);
+  const auto again = k::normalise_url(*form);
+  require(again.has_value() && *again == *form, "a normal form that has another", *form);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  check_normal(text);
   const auto url = k::canonicalise(text);
   if (!url) {
     const auto& why = url.error();

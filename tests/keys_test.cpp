@@ -80,6 +80,10 @@ TEST(readers, are_made_by_name_or_refused_with_what_there_is) {
                            "pwned:10",
                            "password:md5",
                            "email:upper",
+                           "lines:",
+                           "lines:x",
+                           "sha1:Upper",
+                           "base64:x",
                            "email:lower,",
                            "safe-browsing:3",
                            "safe-browsing:33",
@@ -147,13 +151,62 @@ TEST(readers, hex_makes_bytes) {
   });
 }
 
-// FIPS 180-2, appendices A and B.
+// RFC 4648, section 10, and bytes whose digits differ between the alphabets.
+TEST(readers, base64_makes_bytes) {
+  for (const auto& [text, made] : {std::pair{"Zg==", "f"},
+                                   {"Zm8=", "fo"},
+                                   {"Zm9v", "foo"},
+                                   {"Zm9vYg==", "foob"},
+                                   {"Zm9vYmE=", "fooba"},
+                                   {"Zm9vYmFy", "foobar"},
+                                   {"Zg", "f"},
+                                   {"Zm8", "fo"},
+                                   {"Zm9vYmE", "fooba"},
+                                   {"+/8=", "\xfb\xff"},
+                                   {"-_8=", "\xfb\xff"},
+                                   {"-_8", "\xfb\xff"}}) {
+    EXPECT_EQ(keys_of("base64", text), texts{made}) << text;
+  }
+  for (const auto& text : {"Z"s, "Zg="s, "Zm8=="s, "Zm9v="s, "Zg==="s, "="s, "===="s, "Zh=="s,
+                           "Zm9"s, "Zm8= "s, " Zm8="s, "Zm 8="s, "Zm8=\r"s, "Zm8\n"s, "+_8="s,
+                           "Zg==Zg=="s, "Z\0=="s, "\xc3\xbc=="s, std::string(1 << 20, '*')}) {
+    EXPECT_FALSE(wrong("base64", text).empty()) << text.substr(0, 20);
+  }
+  EXPECT_EQ(made("base64")->shown("Zg==", 0, "f"), "66");
+  rc::check("base64 reads what openssl's alphabet writes",
+            [](const std::vector<unsigned char>& any) {
+              RC_PRE(!any.empty());
+              constexpr std::string_view alphabet =
+                  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+              std::string text;
+              std::uint32_t bits = 0;
+              int held = 0;
+              for (const unsigned char byte : any) {
+                bits = bits << 8 | byte;
+                for (held += 8; held >= 6; held -= 6) text += alphabet[bits >> (held - 6) & 63];
+              }
+              if (held > 0) text += alphabet[bits << (6 - held) & 63];
+              RC_ASSERT(keys_of("base64", text) == texts{std::string(any.begin(), any.end())});
+            });
+}
+
+TEST(readers, keys_that_are_text_have_the_letter_case_that_is_asked_for) {
+  EXPECT_EQ(keys_of("lines:upper", "a9Z\xc3\xbc "), texts{"A9Z\xc3\xbc "});
+  EXPECT_EQ(keys_of("lines:lower", "a9Z"), texts{"a9z"});
+  EXPECT_EQ(keys_of("sha1:upper", "abc"), texts{"A9993E364706816ABA3E25717850C26C9CD0D89D"});
+  EXPECT_EQ(keys_of("sha1:lower", "abc"), texts{"a9993e364706816aba3e25717850c26c9cd0d89d"});
+  EXPECT_EQ(keys_of("md5:upper", "abc"), texts{"900150983CD24FB0D6963F7D28E17F72"});
+  EXPECT_EQ(made("sha1:upper")->shown("abc", 0, "A9"), "A9");
+}
+
+// FIPS 180-2, appendices A and B; RFC 1321, A.5.
 TEST(readers, digests_are_those_of_the_standard) {
   EXPECT_EQ(keys_of("sha1", "abc"), texts{bytes("a9993e364706816aba3e25717850c26c9cd0d89d")});
   EXPECT_EQ(keys_of("sha1", std::string(1'000'000, 'a')),
             texts{bytes("34aa973cd4c4daa4f61eeb2bdbad27316534016f")});
   EXPECT_EQ(keys_of("sha256", "abc"),
             texts{bytes("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")});
+  EXPECT_EQ(keys_of("md5", "abc"), texts{bytes("900150983cd24fb0d6963f7d28e17f72")});
   EXPECT_EQ(keys_of("sha1", "\0"s), texts{bytes("5ba93c9db0cff93f52b521d7420e43f6eda2784f")});
 }
 
@@ -180,22 +233,26 @@ TEST(utf8, is_read_strictly) {
 
 // Any bytes to any reader: keys or one short sentence, the same from another reader of that text.
 TEST(readers, answer_any_record_alike) {
-  const texts all_texts = {"lines", "fields:2,:", "hex",           "sha1",
-                           "pwned", "password",   "password:ntlm", "url",
-                           "email", "json:/a",    "safe-browsing", "email:lower,no-tags,gmail"};
-  for (const std::string& text : all_texts) {
-    const auto one = made(text);
+  const texts all_texts = {"lines",  "fields:2,:", "hex",           "sha1",
+                           "pwned",  "password",   "password:ntlm", "url",
+                           "email",  "json:/a",    "safe-browsing", "email:lower,no-tags,gmail",
+                           "base64", "md5:lower",  "lines:upper"};
+  const texts lists = {"safe-browsing", "safe-browsing:hosts", "safe-browsing:adblock,32"};
+  const auto check = [](const std::string& text, purpose why) {
+    const auto one = made(text, why);
     rc::check(text, [&](const std::vector<char>& any) {
       const std::string record(any.begin(), any.end());
       key_list keys;
       const bool read = one->read(record, keys).has_value();
-      const auto other = made(text);
+      const auto other = made(text, why);
       key_list again;
       RC_ASSERT(other->read(record, again).has_value() == read);
       RC_ASSERT(texts(keys.all().begin(), keys.all().end()) ==
                 texts(again.all().begin(), again.all().end()));
     });
-  }
+  };
+  for (const std::string& text : all_texts) check(text, purpose::ask);
+  for (const std::string& text : lists) check(text, purpose::insert);
 }
 
 }  // namespace

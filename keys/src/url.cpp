@@ -9,36 +9,11 @@
 namespace bloomset::keys {
 namespace {
 
-constexpr auto npos = std::string_view::npos;
-
-/// Up to five digits, at most 65535. Empty counts too: a URL may end its host with a colon alone.
-bool is_port(std::string_view text) noexcept {
-  unsigned value = 0;
-  for (const char c : text) {
-    if (!is_digit(c)) return false;
-    value = value * 10 + static_cast<unsigned>(c - '0');
-    if (value > 65535) return false;
-  }
-  return true;
-}
-
 /// Removes the text before the first of these bytes from `text`, and returns it.
 std::string_view take_until(std::string_view& text, std::string_view ends) noexcept {
   const std::string_view front = text.substr(0, text.find_first_of(ends));
   text.remove_prefix(front.size());
   return front;
-}
-
-/// The length of the scheme at the beginning of the text, before a colon (RFC 3986, section 3.1),
-/// else 0.
-std::size_t scheme_length(std::string_view text) noexcept {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char low = lower(text[i]);
-    const bool letter = low >= 'a' && low <= 'z';
-    if (text[i] == ':') return i;
-    if (!letter && (i == 0 || !(is_digit(low) || low == '+' || low == '-' || low == '.'))) return 0;
-  }
-  return 0;
 }
 
 /// Where userinfo, host and port begin. None if the text is another kind of URL.
@@ -48,7 +23,7 @@ std::optional<std::size_t> authority_start(std::string_view text) noexcept {
   std::string_view rest = text.substr(scheme + 1);
   if (rest.starts_with("//")) return scheme + 3;
   const bool is_host = text.substr(0, scheme).find('.') != npos;
-  if (is_host && is_port(take_until(rest, "/?"))) return 0;
+  if (is_host && port_number(take_until(rest, "/?"))) return 0;
   return std::nullopt;
 }
 
@@ -81,7 +56,7 @@ bool take_port(std::string_view& authority) noexcept {
   if (colon == npos) return true;
   const std::string_view port = authority.substr(colon + 1);
   authority = authority.substr(0, colon);
-  return is_port(port);
+  return port_number(port).has_value();
 }
 
 }  // namespace
@@ -130,7 +105,9 @@ result<canonical_url> canonicalise(std::string_view url) {
   append_escaped(text, host->text);
   made.path_ = text.size();
   scratch.clear();
+  // The published order: first the segments "." and "..", then the slashes.
   append_resolved(scratch, path.empty() ? "/" : path);
+  join_slashes(scratch, 0);
   append_escaped(text, scratch);
   made.query_ = text.size();
   append_escaped(text, rest);

@@ -21,34 +21,6 @@
 namespace bloomset::keys {
 namespace {
 
-constexpr std::size_t longest_host = 255;  // RFC 1035, section 2.3.4
-
-/// One number of an IPv4 address: decimal, octal after 0, hexadecimal after 0x. None if it has
-/// another character, has no digit, or does not fit.
-std::optional<std::uint32_t> address_number(std::string_view text) noexcept {
-  unsigned base = 10;
-  if (text.size() > 2 && text[0] == '0' && lower(text[1]) == 'x') {
-    base = 16;
-    text.remove_prefix(2);
-  } else if (text.size() > 1 && text[0] == '0') {
-    base = 8;
-  }
-  if (text.empty()) return std::nullopt;
-  std::uint64_t value = 0;
-  for (const char c : text) {
-    const int digit = hex_value(c);
-    if (digit < 0 || static_cast<unsigned>(digit) >= base) return std::nullopt;
-    value = value * base + static_cast<unsigned>(digit);
-    if (value > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
-  }
-  return static_cast<std::uint32_t>(value);
-}
-
-std::string dotted(std::uint32_t address) {
-  return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 0xff, address >> 8 & 0xff,
-                     address & 0xff);
-}
-
 /// Windows reads an address of at most 15 bytes up to a space: "10.192.95.89 xy" is 10.192.95.89.
 std::string_view without_tail(std::string_view host) noexcept {
   const auto space = host.find(' ');
@@ -79,23 +51,6 @@ std::optional<std::string> ipv4_address(std::string_view host) {
   return std::nullopt;  // five parts or more
 }
 
-using ipv6_groups = std::array<std::uint16_t, 8>;
-
-std::optional<ipv6_groups> parse_ipv6(std::string_view text) noexcept {
-  std::array<char, INET6_ADDRSTRLEN> terminated{};
-  if (text.size() >= terminated.size() || text.find('\0') != std::string_view::npos) {
-    return std::nullopt;
-  }
-  std::copy(text.begin(), text.end(), terminated.begin());
-  std::array<std::uint8_t, 16> bytes{};
-  if (inet_pton(AF_INET6, terminated.data(), bytes.data()) != 1) return std::nullopt;
-  ipv6_groups groups{};
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    groups.at(i) = static_cast<std::uint16_t>(bytes.at(2 * i) << 8 | bytes.at(2 * i + 1));
-  }
-  return groups;
-}
-
 /// The longest run of at least two zero groups; the first of equally long ones (RFC 5952, section
 /// 4.2).
 struct zero_run {
@@ -114,21 +69,6 @@ zero_run longest_zero_run(const ipv6_groups& groups) noexcept {
     }
   }
   return longest.size >= 2 ? longest : zero_run{};
-}
-
-std::string ipv6_text(const ipv6_groups& groups) {
-  const zero_run run = longest_zero_run(groups);
-  std::string text = "[";
-  for (std::size_t i = 0; i < groups.size();) {
-    if (run.size != 0 && i == run.first) {
-      text += "::";
-      i += run.size;
-      continue;
-    }
-    if (text.size() > 1 && text.back() != ':') text += ':';
-    fmt::format_to(std::back_inserter(text), "{:x}", groups.at(i++));
-  }
-  return text + ']';
 }
 
 /// A host that begins with a bracket.
@@ -185,8 +125,62 @@ void append_label(std::string& to, std::string_view label) {
             : punycode;
 }
 
-/// The host with each label beyond ASCII in Punycode. Labels are converted one by one, so a label
-/// that cannot be converted does not affect the others.
+}  // namespace
+
+std::optional<std::uint32_t> address_number(std::string_view text) noexcept {
+  unsigned base = 10;
+  if (text.size() > 2 && text[0] == '0' && lower(text[1]) == 'x') {
+    base = 16;
+    text.remove_prefix(2);
+  } else if (text.size() > 1 && text[0] == '0') {
+    base = 8;
+  }
+  if (text.empty()) return std::nullopt;
+  std::uint64_t value = 0;
+  for (const char c : text) {
+    const int digit = hex_value(c);
+    if (digit < 0 || static_cast<unsigned>(digit) >= base) return std::nullopt;
+    value = value * base + static_cast<unsigned>(digit);
+    if (value > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  }
+  return static_cast<std::uint32_t>(value);
+}
+
+std::string dotted(std::uint32_t address) {
+  return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 0xff, address >> 8 & 0xff,
+                     address & 0xff);
+}
+
+std::optional<ipv6_groups> parse_ipv6(std::string_view text) noexcept {
+  std::array<char, INET6_ADDRSTRLEN> terminated{};
+  if (text.size() >= terminated.size() || text.find('\0') != std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::copy(text.begin(), text.end(), terminated.begin());
+  std::array<std::uint8_t, 16> bytes{};
+  if (inet_pton(AF_INET6, terminated.data(), bytes.data()) != 1) return std::nullopt;
+  ipv6_groups groups{};
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    groups.at(i) = static_cast<std::uint16_t>(bytes.at(2 * i) << 8 | bytes.at(2 * i + 1));
+  }
+  return groups;
+}
+
+std::string ipv6_text(const ipv6_groups& groups) {
+  const zero_run run = longest_zero_run(groups);
+  std::string text = "[";
+  for (std::size_t i = 0; i < groups.size();) {
+    if (run.size != 0 && i == run.first) {
+      text += "::";
+      i += run.size;
+      continue;
+    }
+    if (text.size() > 1 && text.back() != ':') text += ':';
+    fmt::format_to(std::back_inserter(text), "{:x}", groups.at(i++));
+  }
+  return text + ']';
+}
+
 std::string in_punycode(std::string_view host) {
   std::string made;
   for (std::size_t at = 0; at <= host.size();) {
@@ -203,8 +197,6 @@ std::string in_punycode(std::string_view host) {
   tidy_dots(made);  // U+3002 is a dot, too
   return made;
 }
-
-}  // namespace
 
 result<canonical_host> canonicalise_host(std::string_view host) {
   canonical_host made{.text = std::string(host)};

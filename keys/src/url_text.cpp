@@ -47,8 +47,7 @@ void append_escaped(std::string& to, std::string_view text) {
 
 void append_resolved(std::string& to, std::string_view path) {
   const std::size_t root = to.size();
-  // The published order: first the components "." and "..", where an empty component counts as one,
-  // then the slashes. Both at once would turn "/a/b//.." into "/a/" instead of "/a/b/".
+  // An empty component counts as one: "/a/b//.." is "/a/b/".
   for (std::size_t at = 1; at <= path.size();) {
     const std::size_t end = std::min(path.find('/', at), path.size());
     const std::string_view component = path.substr(at, end - at);
@@ -63,12 +62,35 @@ void append_resolved(std::string& to, std::string_view path) {
     if (last && (component == "." || component == "..")) to.push_back('/');
     at = end + 1;
   }
-  std::size_t kept = root;
-  for (std::size_t i = root; i < to.size(); ++i) {
-    if (to[i] == '/' && kept > root && to[kept - 1] == '/') continue;
-    to[kept++] = to[i];
+}
+
+void join_slashes(std::string& path, std::size_t first) {
+  std::size_t kept = first;
+  for (std::size_t i = first; i < path.size(); ++i) {
+    if (path[i] == '/' && kept > first && path[kept - 1] == '/') continue;
+    path[kept++] = path[i];
   }
-  to.resize(kept);
+  path.resize(kept);
+}
+
+std::size_t scheme_length(std::string_view text) noexcept {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char low = lower(text[i]);
+    const bool letter = low >= 'a' && low <= 'z';
+    if (text[i] == ':') return i;
+    if (!letter && (i == 0 || !(is_digit(low) || low == '+' || low == '-' || low == '.'))) return 0;
+  }
+  return 0;
+}
+
+std::optional<unsigned> port_number(std::string_view text) noexcept {
+  unsigned value = 0;
+  for (const char c : text) {
+    if (!is_digit(c)) return std::nullopt;
+    value = value * 10 + static_cast<unsigned>(c - '0');
+    if (value > 65535) return std::nullopt;
+  }
+  return value;
 }
 
 }  // namespace bloomset::keys

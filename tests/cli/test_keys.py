@@ -44,11 +44,19 @@ READERS = [
     ("sha256", b"abc\n", b"abd\nabc\n", b"abc\n", [[hashlib.sha256(b"abc").hexdigest()]]),
     ("pwned", sha1(b"qwerty") + b":10556095\r\n", sha1(b"qwerty").lower() + b"\n" + sha1(b"x") + b":1\n",
      sha1(b"qwerty").lower() + b"\n", [[sha1(b"qwerty").decode().lower()]]),
-    ("url", b"http://example.com/a/../b\n", b"EXAMPLE.com:80/b#x\nexample.com/\n", b"EXAMPLE.com:80/b#x\n",
+    ("base64", b"-_8=\n", b"+/8\nAAAA\n", b"+/8\n", [["fbff"]]),
+    ("md5", b"abc\n", b"abd\nabc\n", b"abc\n", [["900150983cd24fb0d6963f7d28e17f72"]]),
+    ("lines:upper", b"abc\n", b"aBC\nabd\n", b"aBC\n", [["ABC"]]),
+    ("sha1:upper", b"password\n", b"password\nx\n", b"password\n", [[sha1(b"password").decode()]]),
+    ("url", b"http://example.com/a/../b\n", b"EXAMPLE.com:80/b#x\nexample.com:81/b\n", b"EXAMPLE.com:80/b#x\n",
      [["http://example.com/b"]]),
     ("safe-browsing", b"evil.com/a/\naf30010e\n",
      b"http://x.evil.com/a/b?c\nhttp://evil.com/b\nhttps://foo.com/bar\n",
      b"http://x.evil.com/a/b?c\nhttps://foo.com/bar\n", [["evil.com/a/"], ["foo.com/"]]),
+    ("safe-browsing:hosts,32", b"# two\n0.0.0.0 evil.com foo.com\n", b"http://x.evil.com/a\nhttp://b.com/\n",
+     b"http://x.evil.com/a\n", [["evil.com/"]]),
+    ("safe-browsing:adblock", b"! one\n||evil.com^\n@@||b.com^\n", b"http://evil.com/a\nhttp://b.com/\n",
+     b"http://evil.com/a\n", [["evil.com/"]]),
     ("email", b"Ann@EXAMPLE.com\n", b"Ann@example.COM\nann@example.com\n", b"Ann@example.COM\n",
      [["Ann@example.com"]]),
     ("email:lower,no-tags", b"Ann+x@example.com\n", b"aNN@example.com\nbob@example.com\n",
@@ -73,6 +81,32 @@ def test_each_reader_from_build_to_check(run, build, reader, members, asked, sel
     assert [one["record"] for one in found] == selected.decode().splitlines()
 
 
+@pytest.mark.parametrize("line", ["||evil.example^", "*.evil.example", "0.0.0.0 evil.example", "127.0.0.1 e.co",
+                                  "evil[.]example", "evil.example # note", '"evil.example"', "evil.example,malware"])
+def test_a_line_of_another_form_of_list_is_an_error_with_its_place(run, line):
+    run("build", "-o", "n", "--keys", "safe-browsing", input=f"good.example\n{line}\n".encode()).refused("stdin:2: ", line)
+
+
+def test_distinct_pages_are_distinct_keys(run):
+    urls = b"".join(b"http://h.example" + rest + b"\n" for rest in (
+        b":8080/", b":9090/", b"/s?q=a%26b=1", b"/s?q=a&b=1", b"/s?q=a+b", b"/s?q=a%2Bb", b"/a%3Fb", b"/a?b"))
+    assert run("dedup", "--keys", "url", input=urls).out == urls
+
+
+def test_a_digest_in_lower_case_is_found_among_texts_in_upper_case(run):
+    run("build", "-o", "f.dcso", "--format", "dcso", "--capacity", "100", input=sha1(b"abc") + b"\n").ok()
+    digest = sha1(b"abc").lower() + b"\n"
+    assert run("check", "f.dcso", input=digest).code == 1
+    assert run("check", "f.dcso", "--keys", "lines:upper", input=digest).out == digest
+    assert run("check", "f.dcso", "--keys", "sha1:upper", input=b"abc\n").out == b"abc\n"
+
+
+@pytest.mark.parametrize("text", [b"Zm8= ", b"Zm8=\r", b"Zg", b"Z", b"Zh=="])
+def test_base64_is_read_strictly(run, text):
+    done = run("build", "-o", "n", "--keys", "base64", input=text + b"\n")
+    assert done.code == (0 if text == b"Zg" else 2)
+
+
 def test_a_readers_key_is_those_bytes(run, build):
     f = build("sha1", b"password\n")
     assert run("check", f, "--keys", "hex", input=sha1(b"password") + b"\n").code == 0
@@ -86,7 +120,7 @@ def test_unknown_readers_and_arguments_are_refused(run):
             run("build", "--force", "-o", "f", "--kind", "counting_bloom", "--capacity", "9").ok()
         run(*verb, "--keys", "emial").refused("--keys: there is no reader 'emial'", "email", "lines")
     run("dedup", "--keys", "fields:0").refused("--keys: 'fields:0': a field's number is missing")
-    run("dedup", "--keys", "sha1:x").refused("takes no argument")
+    run("dedup", "--keys", "hex:x").refused("takes no argument")
     run("dedup", "--min-count", "3").refused("--min-count", "pwned")
     run("dedup", "--keys", "pwned", "--min-count", "no").refused("--min-count: 'no'")
     run("dedup", "--keys", "pwned:min=4", "--min-count", 5).refused("--min-count", "give one of")
@@ -205,6 +239,28 @@ def test_nul_and_crlf_hold_for_readers_too(run, build):
     assert run("check", "--crlf", f, "--keys", "email", input=b"ann@A.de\r\n").out == b"ann@A.de\r\n"
     # Around an address CR is white space, which is no part of the key and is printed with its line.
     assert run("check", f, "--keys", "email", input=b"ann@A.de\r\n").out == b"ann@A.de\r\n"
+
+
+def test_all_verbs_read_large_files_as_they_read_pipes(run, tmp_path):
+    # Large enough for every core; a pipe is read by one.
+    rows = [b"%d;u%d;%s" % (i, i % 5000, FILLED) for i in range(8000)]
+    text = b"\n".join(rows) + b"\n"
+    (tmp_path / "a").write_bytes(text)
+    keys = ("--keys", "fields:2,;")
+    assert run("dedup", *keys, "a").out == run("dedup", *keys, input=text).out == b"\n".join(rows[:5000]) + b"\n"
+    for name, of in (("a", {}), ("-", {"input": text})):
+        run("build", "--force", "-o", "f", "--kind", "counting_bloom", "--capacity", "5000", input=b"").ok()
+        run("add", "f", *keys, name, **of).ok()
+        counted = run("count", "f", *keys, name, **of).out.splitlines()
+        assert counted[0].startswith(b"2\t0;u0;") and counted[-1].startswith(b"2\t7999;u2999;")
+        run("remove", "f", *keys, name, **of).ok()
+        again = run("remove", "f", *keys, name, **of)
+        assert f"the first is {'stdin' if name == '-' else name}:1" in again.err.decode()
+        run("build", "--force", "-o", name + "d", "--format", "squid", *keys, "--capacity", "5000", name, **of).ok()
+    assert (tmp_path / "ad").read_bytes()[128:] == (tmp_path / "-d").read_bytes()[128:]
+    (tmp_path / "b").write_bytes(text + b"oops\n")
+    done = run("dedup", *keys, "b")
+    assert (done.code, done.out) == (2, b"\n".join(rows[:5000]) + b"\n") and b"b:8001: the line" in done.err
 
 
 def test_blocks_and_batches_give_the_same(run, build, tmp_path):

@@ -1,15 +1,19 @@
 #pragma once
 
-/// URLs in the canonical form that Safe Browsing compares, and the expressions by which its lists
-/// name them. Pure functions from text to text.
+/// URLs in two forms. The normal form keeps distinct pages distinct. The canonical form of Safe
+/// Browsing merges more, and has the expressions by which lists of bad pages name them. Pure
+/// functions from text to text.
 ///
+///     bloomset::keys::normalise_url("HTTP://a.B.com:80/1/../%7ex?q=%2b#top");
+///                                                     // http://a.b.com/~x?q=%2B
 ///     auto url = bloomset::keys::canonicalise("http://a.B.com:80/1/../2.html?x=1#top");
 ///     url->text();                                    // http://a.b.com/2.html?x=1
 ///     // a.b.com/2.html?x=1, a.b.com/2.html, a.b.com/, b.com/2.html?x=1, and so on to b.com/
 ///     for (auto e : bloomset::keys::url_expressions(*url)) ask(e);
 ///
-/// Source: Google, "URLs and Hashing" (Safe Browsing v4, developers.google.com/safe-browsing/v4/
-/// urls-hashing), with the IPv6 rules of v5. Concurrent calls are safe.
+/// Sources: the URL Standard (url.spec.whatwg.org) and RFC 3986 for the normal form. Google, "URLs
+/// and Hashing" (Safe Browsing v4, developers.google.com/safe-browsing/v4/urls-hashing), with the
+/// IPv6 rules of v5, for the canonical one. Concurrent calls are safe.
 
 #include <array>
 #include <bloomset/result.hpp>
@@ -20,6 +24,31 @@
 #pragma GCC visibility push(default)  // a shared build shows it
 
 namespace bloomset::keys {
+
+/// The normal form of a URL: equal for two spellings exactly if the URL Standard or the
+/// syntax-based rules of RFC 3986 (section 6.2.2) say that they are the same URL. Steps:
+/// - Removed: bytes up to 0x20 at both ends, TAB, CR and LF anywhere, and the fragment, because it
+///   names a part of the page and is not sent.
+/// - Without `scheme:` the text begins with the host, and the scheme is http. `www.a.com:80/x` is a
+///   host too. `localhost:80` is refused, since it looks like `tel:80`.
+/// - Scheme and host become lower case. A domain beyond ASCII becomes Punycode (UTS #46,
+///   non-transitional, by libidn2). The dot of the root at its end is removed.
+/// - IPv4 addresses become four decimal numbers, IPv6 addresses the text of RFC 5952.
+/// - The port is removed if it is the scheme's: http 80, https 443, ftp 21, ws 80, wss 443. Others
+///   become decimal numbers without leading zeros.
+/// - An empty path becomes `/`. The segments `.` and `..` are resolved. In the schemes above `\` is
+///   a slash.
+/// - Escapes of letters, digits and `-._~` become these bytes. Other escapes stay, with digits in
+///   upper case. Bytes that the URL Standard escapes in their part become %XX.
+///
+/// User names, passwords, ports, empty segments (`//`), an empty query (`?`), and `+`, `%20` and
+/// `%2B` stay as they are, because servers may answer differently. The form is a fixed point.
+///
+/// Failure     invalid_argument, with a sentence: a text of spaces; no host; a scheme without `//`,
+///             as in `mailto:x`; a host with a byte that no host has; a host that ends in a number
+///             and is not an IPv4 address; a port above 65535; a host longer than any.
+/// Cost        O(url.size()), without recursion. The length is not limited.
+result<std::string> normalise_url(std::string_view url);
 
 /// A URL in canonical form: `scheme://host/path` or `scheme://host/path?query`, of bytes 0x21 to
 /// 0x7e. It has no userinfo, port or fragment.
