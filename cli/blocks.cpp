@@ -114,4 +114,45 @@ result<void> in_blocks(key_input& input, const block_steps& steps, unsigned thre
   return std::move(line).outcome();
 }
 
+result<void> in_batches(key_input& input,
+                        const std::function<result<void>(const key_batch& batch)>& use) {
+  const bool is_large = input.total_bytes().value_or(0) >= min_bytes_for_threads;
+  if (!is_large || input.choice().unread() || input.secret()) {
+    for (;;) {
+      const auto batch = input.next();
+      if (!batch) return fail(batch.error());
+      if (batch->lines.empty()) return {};
+      if (auto ok = use(*batch); !ok) return ok;
+    }
+  }
+  std::vector<record_keys> readers;
+  std::vector<std::size_t> file_of_slot(threads_for_blocks(0));
+  while (readers.size() < file_of_slot.size()) {
+    auto reader = record_keys::make(input.choice());
+    if (!reader) return fail(std::move(reader.error()));
+    readers.push_back(std::move(*reader));
+  }
+  const block_steps steps = {
+      .work = [&](unsigned slot, const key_block& block) -> reading {
+        record_keys& reader = readers[slot];
+        file_of_slot[slot] = block.file;
+        reader.clear();
+        reader.begin_file(block.file, input.path(block.file));
+        reading read;
+        for_each_line(block.bytes, input.format(), [&](std::string_view line) {
+          if (!read.stopped) (void)reader.read(line, read);
+        });
+        return read;
+      },
+      .hand_on = [&](unsigned slot) -> result<bool> {
+        key_batch batch = readers[slot].batch(0, file_of_slot[slot]);
+        if (batch.lines.empty()) return true;
+        batch.first_line = input.next_line() - batch.lines.size();
+        if (auto ok = use(batch); !ok) return fail(std::move(ok.error()));
+        return true;
+      },
+  };
+  return in_blocks(input, steps);
+}
+
 }  // namespace bloomset::cli

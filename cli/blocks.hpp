@@ -32,6 +32,16 @@ unsigned threads_for_blocks(unsigned threads) noexcept;
 /// longer key, and the data of the steps. Fails as the input or a step does, or with out_of_memory.
 result<void> in_blocks(key_input& input, const block_steps& steps, unsigned threads = 0);
 
+/// Inputs from this size on are worth several threads.
+constexpr std::uint64_t min_bytes_for_threads = std::uint64_t{4} << 20;
+
+/// Calls `use` for all lines and their keys, one call at a time and in their order. All cores read
+/// the records of a large file, unless each line is a key as it is. Between the calls other threads
+/// may read the input, so would_wait() may be called only if total_bytes() is empty. Fails as the
+/// input or `use` does.
+result<void> in_batches(key_input& input,
+                        const std::function<result<void>(const key_batch& batch)>& use);
+
 /// Calls `use(line)` for each line of a block.
 template <class Use>
 void for_each_line(std::span<const char> block, key_format format, Use&& use) {
@@ -57,7 +67,7 @@ reading for_each_batch(const key_block& block, const key_input& input, record_ke
   if (reader == nullptr) {
     const auto give = [&] {
       read.lines += lines.size();
-      use(key_batch{lines, lines, {}, 0});
+      use(key_batch{lines, lines, {}});
       lines.clear();
     };
     for_each_line(block.bytes, input.format(), [&](std::string_view line) {
@@ -70,7 +80,7 @@ reading for_each_batch(const key_block& block, const key_input& input, record_ke
   }
   reader->begin_file(block.file, input.path(block.file));
   const auto give = [&] {
-    if (const key_batch batch = reader->batch(0); !batch.lines.empty()) use(batch);
+    if (const key_batch batch = reader->batch(); !batch.lines.empty()) use(batch);
     reader->clear();
   };
   for_each_line(block.bytes, input.format(), [&](std::string_view line) {

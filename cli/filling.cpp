@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "blocks.hpp"
 #include "parse_error.hpp"
 #include "report.hpp"
 
@@ -49,18 +50,16 @@ failure no_room(const std::string& place, insert_outcome why, std::string_view a
 
 result<std::uint64_t> insert_all(any_filter& filter, key_input& input, std::string_view advice) {
   std::uint64_t fresh = 0;
-  for (;;) {
-    const auto batch = input.next();
-    if (!batch) return fail(batch.error());
-    if (batch->lines.empty()) return fresh;
-    const auto done = filter.insert(batch->keys);
+  const auto read = in_batches(input, [&](const key_batch& batch) -> result<void> {
+    const auto done = filter.insert(batch.keys);
     if (!done) return fail(done.error());
     fresh += done->inserted;
-    if (done->done < batch->keys.size()) {
-      const auto line = batch->first_line + batch->line_of_key(done->done);
-      return no_room(input.position_of_line(line), done->stopped_by, advice);
-    }
-  }
+    if (done->done == batch.keys.size()) return {};
+    return no_room(input.position_of_line(batch, batch.line_of_key(done->done)), done->stopped_by,
+                   advice);
+  });
+  if (!read) return fail(read.error());
+  return fresh;
 }
 
 std::string overfull(const any_filter& filter, std::string_view name) {

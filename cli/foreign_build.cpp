@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bloomset/plan/units.hpp>
 
+#include "blocks.hpp"
 #include "filling.hpp"
 #include "opened.hpp"
 #include "target.hpp"
@@ -21,26 +22,19 @@ result<std::uint64_t> count_keys(const input_options& options) {
                 "the size of the filter depends on the number of keys, but a pipe can be read only "
                 "once; give --capacity, or files");
   }
-  for (;;) {
-    const auto batch = (*opened)->next();
-    if (!batch) return fail(batch.error());
-    if (batch->lines.empty()) return (*opened)->keys();
-  }
+  const auto read = in_batches(**opened, [](const key_batch&) { return result<void>(); });
+  if (!read) return fail(read.error());
+  return (*opened)->keys();
 }
 
 result<void> insert_keys(dialects::foreign_filter& filter, key_input& input) {
-  for (;;) {
-    const auto batch = input.next();
-    if (!batch) return fail(batch.error());
-    if (batch->lines.empty()) return {};
-    const auto inserted = filter.insert(batch->keys);
+  return in_batches(input, [&](const key_batch& batch) -> result<void> {
+    const auto inserted = filter.insert(batch.keys);
     if (!inserted) return fail(inserted.error());
-    if (inserted->done == batch->keys.size()) continue;
-    return fail(
-        errc::full,
-        fmt::format("{}: no room", input.position_of_line(batch->first_line +
-                                                          batch->line_of_key(inserted->done))));
-  }
+    if (inserted->done == batch.keys.size()) return {};
+    const std::size_t line = batch.line_of_key(inserted->done);
+    return fail(errc::full, fmt::format("{}: no room", input.position_of_line(batch, line)));
+  });
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ result<key_batch> key_input::next() {
                       name(file)));
     }
     reading read{.lines = lines->size(), .keys = lines->size(), .wrong = {}};
-    key_batch batch{*lines, *lines, {}, first_line};
+    key_batch batch{*lines, *lines, {}, first_line, file};
     if (records_) {
       read = {};
       records_->clear();
@@ -99,7 +99,7 @@ result<key_batch> key_input::next() {
       for (const std::string_view line : *lines) {
         if (!records_->read(line, read)) break;
       }
-      batch = records_->batch(first_line);
+      batch = records_->batch(first_line, file);
     }
     account(file, read);
     progress_.update(keys(), bytes_before_ + reader_->consumed());
@@ -191,8 +191,8 @@ failure key_input::wrong(std::size_t file, std::uint64_t line, const failure& wh
                                     why.message, choice));
 }
 
-std::string key_input::position_of_line(std::uint64_t line) const {
-  return fmt::format("{}:{}", name(), line);
+std::string key_input::position_of_line(const key_batch& batch, std::size_t line) const {
+  return fmt::format("{}:{}", name(batch.file), batch.first_line + line);
 }
 
 std::string key_input::position_of_key(std::uint64_t key) const {

@@ -70,8 +70,10 @@ class key_input {
   std::string_view name() const noexcept {
     return opened_ == 0 ? std::string_view() : name(opened_ - 1);
   }
-  /// "NAME:LINE" of a line of the last batch's file.
-  std::string position_of_line(std::uint64_t line) const;
+  /// The number, in its file, of the line after those that were returned or taken last.
+  std::uint64_t next_line() const { return positions_.next_line(); }
+  /// "NAME:LINE" of a line of a batch, counted from 0.
+  std::string position_of_line(const key_batch& batch, std::size_t line) const;
   /// "NAME:LINE" of a key, counted from 0 over all inputs, or "NAME:FIRST-LAST" of the lines that
   /// it is among if lines have none or several keys.
   std::string position_of_key(std::uint64_t key) const;

@@ -63,7 +63,7 @@ void match_printer::print_positions(const key_batch& batch, const answers& said,
       append_names(said, i, out, std::identity());
       out.append('\t');
     }
-    out.append(input_.position_of_line(batch.first_line + i));
+    out.append(input_.position_of_line(batch, i));
     out.append('\n');
   }
 }

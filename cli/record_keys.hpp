@@ -45,6 +45,7 @@ struct key_batch {
   /// Per line, the number of keys up to and including it; empty if each line has one key.
   std::span<const std::uint32_t> ends;
   std::uint64_t first_line = 0;  ///< the number of the first line in its file
+  std::size_t file = 0;          ///< the input that all lines are from
 
   /// The index of a line's first key, and the index after its last key.
   std::pair<std::size_t, std::size_t> keys_of(std::size_t line) const noexcept {
@@ -104,8 +105,8 @@ class record_keys {
   bool read(std::string_view line, reading& so_far);
 
   /// The lines and keys read since clear(). Lines are views, not copies.
-  key_batch batch(std::uint64_t first_line) const noexcept {
-    return {lines_, keys_.all(), ends_, first_line};
+  key_batch batch(std::uint64_t first_line = 0, std::size_t file = 0) const noexcept {
+    return {lines_, keys_.all(), ends_, first_line, file};
   }
   std::span<const std::string_view> keys() const noexcept { return keys_.all(); }
   void clear() noexcept;

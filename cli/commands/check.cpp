@@ -22,7 +22,6 @@ namespace check {
 constexpr std::string_view verb = "check";
 
 /// Below this many bytes of input, starting threads takes longer than they save.
-constexpr std::uint64_t min_bytes_for_threads = std::uint64_t{4} << 20;
 
 struct check_options {
   std::string filter;

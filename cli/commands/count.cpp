@@ -6,6 +6,7 @@
 #include <iterator>
 #include <vector>
 
+#include "blocks.hpp"
 #include "commands/all.hpp"
 #include "declare.hpp"
 #include "filling.hpp"
@@ -51,28 +52,24 @@ result<status> count(count_options& options) {
   output out;
   bool some = false;
   std::vector<std::uint64_t> counts;
-  for (;;) {
-    if (input.would_wait()) {
-      if (auto ok = out.flush(); !ok) return fail(ok.error());
-    }
-    const auto batch = input.next();
-    if (!batch) return fail(batch.error());
-    if (batch->lines.empty()) break;
-    counts.resize(std::max(counts.size(), batch->keys.size()));
-    if (auto ok = filter->count(batch->keys, counts); !ok) return fail(ok.error());
-    for (std::size_t i = 0; i < batch->lines.size(); ++i) {
-      const auto [first, last] = batch->keys_of(i);
+  const auto read = in_batches(input, [&](const key_batch& batch) -> result<void> {
+    counts.resize(std::max(counts.size(), batch.keys.size()));
+    if (auto ok = filter->count(batch.keys, counts); !ok) return fail(ok.error());
+    for (std::size_t i = 0; i < batch.lines.size(); ++i) {
+      const auto [first, last] = batch.keys_of(i);
       if (first == last) continue;
       const std::uint64_t copies = *std::max_element(counts.data() + first, counts.data() + last);
       some |= copies != 0;
       const fmt::format_int digits(copies);
       out.append({digits.data(), digits.size()});
       out.append('\t');
-      out.append(line_of(batch->lines[i], format));
+      out.append(line_of(batch.lines[i], format));
       out.append(format.end);
     }
-    if (auto ok = out.check(); !ok) return fail(ok.error());
-  }
+    if (!input.total_bytes() && input.would_wait()) return out.flush();
+    return out.check();
+  });
+  if (!read) return fail(read.error());
   finish(input, verb);
   if (auto ok = out.flush(); !ok) return fail(ok.error());
   return some ? status::some : status::none;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "blocks.hpp"
 #include "commands/all.hpp"
 #include "declare.hpp"
 #include "deferred_lines.hpp"
@@ -65,7 +66,7 @@ result<void> pass_new(any_filter& seen, const key_batch& batch, key_format forma
   for (std::size_t i = 0; i < batch.lines.size(); ++i) {
     const auto [first, last] = batch.keys_of(i);
     if (last > done->done) {
-      return no_room(input.position_of_line(batch.first_line + i), done->stopped_by,
+      return no_room(input.position_of_line(batch, i), done->stopped_by,
                      "give a larger --capacity");
     }
     const auto flags_of_line = added.subspan(first, last - first);
@@ -109,13 +110,7 @@ result<status> dedup(const dedup_options& options) {
   const key_format format = options.input.format();
   const filter_hasher hash(request->seed);
   std::optional<deferred_lines> later;
-  for (;;) {
-    if (input.would_wait()) {
-      if (auto ok = out.flush(); !ok) return fail(ok.error());
-    }
-    const auto batch = input.next();
-    if (!batch) return fail(batch.error());
-    if (batch->lines.empty()) break;
+  const auto read = in_batches(input, [&](const key_batch& batch) -> result<void> {
     if (!later && seen->can().grow && !memory->fits(seen->size_in_bytes())) {
       auto made = deferred_lines::make(memory->for_waiting(), format.end);
       if (!made) return fail(made.error());
@@ -126,10 +121,12 @@ result<status> dedup(const dedup_options& options) {
                       "temporary files in {} and are printed at the end",
                       format_count(input.lines()), format_bytes(memory->bytes), later->folder()));
     }
-    const auto ok = later ? defer_new(*seen, hash, *batch, format, old, *later)
-                          : pass_new(*seen, *batch, format, old, input, out);
-    if (!ok) return fail(ok.error());
-  }
+    const auto ok = later ? defer_new(*seen, hash, batch, format, old, *later)
+                          : pass_new(*seen, batch, format, old, input, out);
+    if (ok && !input.total_bytes() && input.would_wait()) return out.flush();
+    return ok;
+  });
+  if (!read) return fail(read.error());
   finish(input, verb);
   if (later) {
     *seen = any_filter(nullptr);  // its memory is needed

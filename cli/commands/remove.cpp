@@ -5,6 +5,7 @@
 #include <bloomset/any_filter.hpp>
 #include <bloomset/plan/units.hpp>
 
+#include "blocks.hpp"
 #include "commands/all.hpp"
 #include "declare.hpp"
 #include "filling.hpp"
@@ -53,20 +54,19 @@ result<status> remove(remove_options& options) {
   std::string first_non_member;
   bool changed = false;
   flags erased;
-  for (;;) {
-    const auto batch = input.next();
-    if (!batch) return fail(batch.error());
-    if (batch->lines.empty()) break;
-    const auto answers = erased.first(batch->keys.size());
-    if (auto ok = filter->erase(batch->keys, answers); !ok) return fail(ok.error());
-    for (std::size_t i = 0; i < batch->lines.size(); ++i) {
-      const auto [first, last] = batch->keys_of(i);
+  const auto read = in_batches(input, [&](const key_batch& batch) -> result<void> {
+    const auto answers = erased.first(batch.keys.size());
+    if (auto ok = filter->erase(batch.keys, answers); !ok) return fail(ok.error());
+    for (std::size_t i = 0; i < batch.lines.size(); ++i) {
+      const auto [first, last] = batch.keys_of(i);
       const auto members = std::count(answers.data() + first, answers.data() + last, true);
       changed |= members != 0;
       if (static_cast<std::size_t>(members) == last - first) continue;
-      if (non_members++ == 0) first_non_member = input.position_of_line(batch->first_line + i);
+      if (non_members++ == 0) first_non_member = input.position_of_line(batch, i);
     }
-  }
+    return {};
+  });
+  if (!read) return fail(read.error());
   finish(input, verb);
   if (changed) {
     const auto saved = replacing(options.target, [&] { return save(*filter, options.target); });
