@@ -25,19 +25,21 @@
 
 namespace bloomset::keys {
 
-/// The normal form of a URL: equal for two spellings exactly if the URL Standard or the
-/// syntax-based rules of RFC 3986 (section 6.2.2) say that they are the same URL. Steps:
+/// The normal form of a URL. Two spellings have one form if the URL Standard or the syntax-based
+/// rules of RFC 3986 (section 6.2.2) say that they are the same URL, or if they differ only in the
+/// fragment or the dot at the host's end. Steps:
 /// - Removed: bytes up to 0x20 at both ends, TAB, CR and LF anywhere, and the fragment, because it
 ///   names a part of the page and is not sent.
 /// - Without `scheme:` the text begins with the host, and the scheme is http. `www.a.com:80/x` is a
 ///   host too. `localhost:80` is refused, since it looks like `tel:80`.
 /// - Scheme and host become lower case. A domain beyond ASCII becomes Punycode (UTS #46,
-///   non-transitional, by libidn2). The dot of the root at its end is removed.
+///   non-transitional, by libidn2); a label that cannot be converted becomes %XX. The dot of the
+///   root at its end is removed.
 /// - IPv4 addresses become four decimal numbers, IPv6 addresses the text of RFC 5952.
 /// - The port is removed if it is the scheme's: http 80, https 443, ftp 21, ws 80, wss 443. Others
 ///   become decimal numbers without leading zeros.
-/// - An empty path becomes `/`. The segments `.` and `..` are resolved. In the schemes above `\` is
-///   a slash.
+/// - An empty path becomes `/`. The segments `.` and `..` are resolved. In the schemes above a
+///   backslash is a slash.
 /// - Escapes of letters, digits and `-._~` become these bytes. Other escapes stay, with digits in
 ///   upper case. Bytes that the URL Standard escapes in their part become %XX.
 ///
