@@ -48,8 +48,6 @@ class key_input {
 
   const key_choice& choice() const noexcept { return choice_; }
   key_format format() const noexcept { return format_; }
-  /// The registry's row of the reader.
-  const keys::reader_kind& reader() const noexcept { return *kind_; }
   /// Whether lines must not be shown.
   bool secret() const noexcept { return kind_->secret; }
   /// Whether the last batch was typed at a prompt.

@@ -18,13 +18,18 @@ std::string_view reader_of(const labelled_filter& filter) {
   return stored.value_or(plain_reader);
 }
 
+bool gives_bytes(std::string_view reader) {
+  const auto row = keys::find(reader);
+  if (!row) return false;
+  const keys::byte_keys when = (*row)->gives_bytes;
+  return when == keys::byte_keys::always ||
+         (when == keys::byte_keys::without_argument && reader == (*row)->name);
+}
+
 /// Whether keys of both readers can be the same. Bytes of digests can be, whatever the digests were
 /// made of; the label with their size tells those apart that cannot.
 bool may_agree(std::string_view one, std::string_view other) {
-  if (one == other) return true;
-  const auto first = keys::find(one);
-  const auto second = keys::find(other);
-  return first && second && (*first)->raw_digest && (*second)->raw_digest;
+  return one == other || (gives_bytes(one) && gives_bytes(other));
 }
 
 /// Fails if a name of a reader that a file has is not one that can be used here.
@@ -116,7 +121,7 @@ std::string other_key_size(const labelled_filter& filter, const key_input& input
 result<void> label_keys(label_list& labels, const key_input& input) {
   if (input.choice().plain()) return {};
   if (auto ok = labels.set(reader_label, input.choice().reader); !ok) return ok;
-  if (input.reader().raw_digest && input.key_bytes().are_equal()) {
+  if (gives_bytes(input.choice().reader) && input.key_bytes().are_equal()) {
     return labels.set(key_bytes_label, key_bytes(input));
   }
   return {};

@@ -82,7 +82,8 @@ reader_kind base64_reader() noexcept {
               "alphabet, with or without padding",
           .make = [](std::string_view, purpose) -> result<std::unique_ptr<reader>> {
             return std::make_unique<base64>();
-          }};
+          },
+          .gives_bytes = byte_keys::always};
 }
 
 }  // namespace bloomset::keys

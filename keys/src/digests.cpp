@@ -59,6 +59,7 @@ reader_kind digest_row(std::string_view name, std::string_view summary,
           .argument = "[:upper|lower]",
           .summary = summary,
           .make = make,
+          .gives_bytes = byte_keys::without_argument,
           .keeps_cr = true,
           .keeps_mark = true};
 }

@@ -37,7 +37,7 @@ reader_kind hex_reader() noexcept {
           .make = [](std::string_view, purpose) -> result<std::unique_ptr<reader>> {
             return std::make_unique<hex>();
           },
-          .raw_digest = true};
+          .gives_bytes = byte_keys::always};
 }
 
 }  // namespace bloomset::keys

@@ -118,7 +118,7 @@ reader_kind password_reader() noexcept {
               "never shown; the key is its SHA-1, or NTLM's hash, as pwned makes it",
           .make = make_passwords,
           .secret = true,
-          .raw_digest = true};
+          .gives_bytes = byte_keys::always};
 }
 
 }  // namespace bloomset::keys

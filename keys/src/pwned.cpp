@@ -120,7 +120,7 @@ reader_kind pwned_reader() noexcept {
               "folder of range files; the key is the hash's bytes; what has count 0 or "
               "below N is passed over",
           .make = make_pwned,
-          .raw_digest = true,
+          .gives_bytes = byte_keys::always,
           .in_folder = names_range,
           .whole_folder = std::uint64_t{1} << (4 * prefix_digits)};
 }

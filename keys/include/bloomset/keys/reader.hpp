@@ -115,6 +115,9 @@ class reader {
   virtual result<void> read_record(std::string_view record, key_list& keys) = 0;
 };
 
+/// When a reader's keys are bytes and not text.
+enum class byte_keys : std::uint8_t { never, without_argument, always };
+
 /// One row of the registry.
 struct reader_kind {
   std::string_view name;
@@ -123,9 +126,9 @@ struct reader_kind {
   result<std::unique_ptr<reader>> (*make)(std::string_view argument, purpose why);
   /// Records must not be shown, copied or kept, and no filter may be built from them.
   bool secret = false;
-  /// Keys are the bytes of digests or of other binary values, and not text. Readers of this form
-  /// may give the same keys of different records.
-  bool raw_digest = false;
+  /// When keys are bytes such as those of a digest, and not text. Readers of this form may make the
+  /// same keys of different records.
+  byte_keys gives_bytes = byte_keys::never;
   /// Queries skip wrong records and count them, because other people wrote the records.
   bool skips_asked = false;
   /// Whether a file's name belongs to the reader's format. Null if the format has no folders.
