@@ -5,8 +5,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <vector>
 
+#include "file/announced.hpp"
 #include "file/descriptor.hpp"
 
 namespace bloomset {
@@ -15,18 +17,47 @@ namespace {
 using detail::descriptor;
 using detail::system_failure;
 
-// Reads a file that cannot be mapped, to its end. It reads in pieces, so that memory grows with the
-// bytes that arrive.
-result<mapped_storage> read_all(const descriptor& file, const std::string& name) {
+constexpr std::size_t first_bytes = std::size_t{1} << 16;
+// Filters of other programs do not say in one way how long they are.
+constexpr std::uint64_t max_unsigned_stream = std::uint64_t{1} << 30;
+
+/// Whether no byte is a control character that texts lack. Filters of that length have some.
+bool is_text(std::span<const std::byte> bytes) noexcept {
+  return std::ranges::none_of(bytes, [](std::byte each) {
+    const auto byte = std::to_integer<unsigned>(each);
+    return byte < 0x07 || (byte > 0x0d && byte < 0x1b);
+  });
+}
+
+/// The number of bytes to read of a stream with these first ones, which may have no end.
+std::uint64_t max_bytes(std::span<const std::byte> first, bool is_device) noexcept {
+  // One byte more than announced shows that the length is wrong.
+  if (has_signature(first)) return detail::announced_bytes(first) + 1;
+  return is_device || is_text(first) ? first.size() : max_unsigned_stream;
+}
+
+/// Reads a file that cannot be mapped, to its end or as far as it may be a filter. It reads in
+/// pieces, so that memory grows with the bytes that arrive.
+result<mapped_storage> read_all(const descriptor& file, bool is_device, const std::string& name) {
   constexpr std::size_t piece = std::size_t{1} << 20;
   auto bytes = std::make_shared<std::vector<std::byte>>();
+  std::uint64_t most = first_bytes;
   for (;;) {
     const std::size_t had = bytes->size();
-    bytes->resize(had + piece);
-    const ssize_t got = ::read(file.get(), bytes->data() + had, piece);
+    if (had == first_bytes) most = max_bytes(*bytes, is_device);
+    if (had >= most) break;
+    const auto room = static_cast<std::size_t>(std::min<std::uint64_t>(piece, most - had));
+    bytes->resize(had + room);
+    const ssize_t got = ::read(file.get(), bytes->data() + had, room);
     if (got < 0 && errno != EINTR) return system_failure(name, "read");
     bytes->resize(had + (got > 0 ? static_cast<std::size_t>(got) : 0));
     if (got == 0) break;
+  }
+  if (bytes->size() == max_unsigned_stream && !has_signature(*bytes)) {
+    return fail(errc::unsupported,
+                detail::format_text("{}: this stream is no Bloomset filter, and as a filter of "
+                                    "another program it is too long for memory; save it to a file",
+                                    name));
   }
   const std::span<const std::byte> span = *bytes;
   return mapped_storage(std::move(bytes), span);
@@ -54,7 +85,7 @@ result<mapped_storage> map_bytes(const std::filesystem::path& path) {
   }
   const bool mappable = S_ISREG(status.st_mode) && status.st_size > 0;
   return mappable ? map_all(file, static_cast<std::size_t>(status.st_size), name)
-                  : read_all(file, name);
+                  : read_all(file, S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode), name);
 }
 
 result<stored_filter> map_file(const std::filesystem::path& path, verification how) {

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "core/format.hpp"
+#include "file/announced.hpp"
 
 namespace bloomset {
 namespace {
@@ -216,6 +217,12 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
 
 bool has_signature(std::span<const std::byte> bytes) noexcept {
   return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+}
+
+std::uint64_t detail::announced_bytes(std::span<const std::byte> file) noexcept {
+  const auto raw = load<stored_header>(file.data());
+  constexpr std::uint64_t most = std::uint64_t{1} << 62;
+  return header_bytes + raw.parameter_bytes + std::min(raw.payload_bytes, most);
 }
 
 result<stored_filter> read_stored(const mapped_storage& bytes, verification how,

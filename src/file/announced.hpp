@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#pragma GCC visibility push(hidden)
+
+namespace bloomset::detail {
+
+/// The length of the file that the header at the front of these bytes announces. It may be wrong.
+/// Precondition: the bytes have the signature and are at least a header.
+std::uint64_t announced_bytes(std::span<const std::byte> file) noexcept;
+
+}  // namespace bloomset::detail
+
+#pragma GCC visibility pop
