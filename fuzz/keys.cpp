@@ -45,12 +45,15 @@ const std::vector<std::string>& texts() {
       "md5:lower",
       "safe-browsing:hosts",
       "safe-browsing:adblock,8",
+      "csv:2",
+      "csv:a,;",
   };
   return all;
 }
 
-void read(k::reader& reader, std::string_view record) {
+void read(k::reader& reader, std::string_view name, std::string_view record) {
   k::key_list keys;
+  reader.begin_file(name);
   keys.add("before");
   const auto ok = reader.read(record, keys);
   if (!ok) {
@@ -59,6 +62,7 @@ void read(k::reader& reader, std::string_view record) {
             "no short sentence", ok.error().message);
   }
   k::key_list again;
+  reader.begin_file(name);
   require(reader.read(record, again).has_value() == ok.has_value(), "two answers", record);
   require(again.size() == keys.size() - 1, "two numbers of keys", record);
   for (std::size_t i = 0; i < again.size(); ++i) {
@@ -86,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             "no short sentence", reader.error().message);
     return 0;
   }
-  (*reader)->begin_file(take_line());
-  while (!rest.empty()) read(**reader, take_line());
+  const std::string_view name = take_line();
+  while (!rest.empty()) read(**reader, name, take_line());
   return 0;
 }

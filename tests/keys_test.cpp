@@ -93,13 +93,13 @@ TEST(readers, are_made_by_name_or_refused_with_what_there_is) {
   }
 }
 
-TEST(readers, find_no_key_in_an_empty_record_but_lines) {
+TEST(readers, find_no_key_in_an_empty_record) {
   for (const reader_kind& row : all()) {
     const bool pointed = row.name == "json";
     const std::string text = std::string(row.name) + (pointed                ? ":/a"
-                                                      : row.name == "fields" ? ":1"
+                                                      : row.name == "fields" || row.name == "csv" ? ":1"
                                                                              : "");
-    EXPECT_EQ(keys_of(text, "").size(), row.name == "lines" ? 1U : 0U) << text;
+    EXPECT_EQ(keys_of(text, "").size(), 0U) << text;
   }
   EXPECT_EQ(keys_of("lines", "a\0b\xff"s), texts{"a\0b\xff"s});
 }
@@ -231,18 +231,53 @@ TEST(utf8, is_read_strictly) {
   }
 }
 
+TEST(readers, csv_takes_a_column_by_number_or_name) {
+  EXPECT_EQ(keys_of("csv:2", R"(1,bob,x)"), texts{"bob"});
+  EXPECT_EQ(keys_of("csv:2", R"(1,"a ""b"", c",x)"), texts{R"(a "b", c)"});
+  EXPECT_EQ(keys_of("csv:2", R"(1,"",x)"), texts{});
+  EXPECT_EQ(keys_of("csv:2", "\xef\xbb\xbf\"1\",5\" disk\r"), texts{"5\" disk"});
+  EXPECT_EQ(keys_of("csv:3,;", "1;2;3"), texts{"3"});
+  EXPECT_EQ(keys_of("csv:2,\\t", "1\tx,y"), texts{"x,y"});
+  EXPECT_TRUE(has(wrong("csv:3", "1,2"), "2 fields and no field 3"));
+  EXPECT_TRUE(has(wrong("csv:1", R"("a" b,2)"), "follows the quotes"));
+  for (const char* text : {"csv:0", "csv:,;", "csv:2,\"", "csv:\"a"}) refused(text);
+
+  const auto by_name = made("csv:e mail,;");
+  by_name->begin_file("a");
+  EXPECT_EQ(keys_of(*by_name, "id;e mail"), texts{});
+  EXPECT_EQ(keys_of(*by_name, "1;ann"), texts{"ann"});
+  by_name->begin_file("b");
+  EXPECT_EQ(keys_of(*by_name, R"("e mail";id)"), texts{});
+  EXPECT_EQ(keys_of(*by_name, "bob;2"), texts{"bob"});
+  by_name->begin_file("c");
+  EXPECT_TRUE(has(wrong(*by_name, "id;mail"), "no column has the name 'e mail'"));
+  EXPECT_TRUE(has(wrong(*by_name, "id;e mail"), "no column")) << "only the first line is a header";
+  EXPECT_EQ(keys_of(*made(R"(csv:"2")"), "2,3"), texts{});
+  EXPECT_TRUE(has(wrong("csv:a", "a,b,a"), "two columns"));
+}
+
+TEST(readers, csv_refuses_every_line_of_a_record_with_line_breaks) {
+  const auto one = made("csv:2");
+  EXPECT_TRUE(has(wrong(*one, R"(1,"a)"), "does not end in this line"));
+  EXPECT_TRUE(has(wrong(*one, "b,c"), "inside a quoted field"));
+  EXPECT_TRUE(has(wrong(*one, R"(d",2,"e)"), "inside a quoted field"));
+  EXPECT_TRUE(has(wrong(*one, R"(f")"), "inside a quoted field"));
+  EXPECT_EQ(keys_of(*one, "1,g"), texts{"g"});
+}
+
 // Any bytes to any reader: keys or one short sentence, the same from another reader of that text.
 TEST(readers, answer_any_record_alike) {
   const texts all_texts = {"lines",  "fields:2,:", "hex",           "sha1",
                            "pwned",  "password",   "password:ntlm", "url",
                            "email",  "json:/a",    "safe-browsing", "email:lower,no-tags,gmail",
-                           "base64", "md5:lower",  "lines:upper"};
+                           "base64", "md5:lower",  "lines:upper",   "csv:2"};
   const texts lists = {"safe-browsing", "safe-browsing:hosts", "safe-browsing:adblock,32"};
   const auto check = [](const std::string& text, purpose why) {
     const auto one = made(text, why);
     rc::check(text, [&](const std::vector<char>& any) {
       const std::string record(any.begin(), any.end());
       key_list keys;
+      one->begin_file("any");
       const bool read = one->read(record, keys).has_value();
       const auto other = made(text, why);
       key_list again;

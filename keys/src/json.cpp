@@ -28,6 +28,7 @@ class pointer_walk final : public nlohmann::json_sax<nlohmann::json> {
   const std::string& text() const noexcept { return text_; }
   std::string_view type() const noexcept { return type_; }
   std::size_t broken_at() const noexcept { return broken_at_; }
+  void break_at(std::size_t position) noexcept { broken_at_ = position; }
 
   bool null() override {
     (void)arrives_at_target();
@@ -131,6 +132,95 @@ class pointer_walk final : public nlohmann::json_sax<nlohmann::json> {
   std::size_t broken_at_ = 0;
 };
 
+/// The value of four hexadecimal digits; -1 if they are none.
+int code_unit(std::string_view digits) noexcept {
+  int value = 0;
+  for (const char c : digits.substr(0, 4)) {
+    const int digit = hex_value(c);
+    if (digit < 0) return -1;
+    value = 16 * value + digit;
+  }
+  return digits.size() < 4 ? -1 : value;
+}
+bool is_high(int unit) noexcept {
+  return unit >= 0xd800 && unit < 0xdc00;
+}
+bool is_low(int unit) noexcept {
+  return unit >= 0xdc00 && unit < 0xe000;
+}
+
+/// A document as Python writes it, in the form of RFC 8259: NaN and the infinities become another
+/// number that is no integer, and every half of a surrogate pair without the other
+/// `stands_for_half`.
+class python_json {
+ public:
+  python_json(std::string_view text, std::string_view stands_for_half)
+      : text_(text), stands_for_half_(stands_for_half) {
+    while (at_ < text_.size()) {
+      if (in_string_) {
+        in_string();
+      } else {
+        outside();
+      }
+    }
+  }
+
+  const std::string& text() const noexcept { return made_; }
+
+ private:
+  void copy(std::size_t n) {
+    made_ += text_.substr(at_, n);
+    at_ += n;
+  }
+  void replace(std::size_t n, std::string_view by) {
+    made_ += by;
+    at_ += n;
+  }
+
+  void in_string() {
+    const std::string_view rest = text_.substr(at_);
+    if (rest.starts_with('"')) in_string_ = false;
+    if (rest.starts_with("\\u")) return escape(rest);
+    if (rest.starts_with('\\')) return copy(2);
+    // In bytes: 0xed and a byte from 0xa0 begin the three that UTF-8 would have.
+    if (rest.size() >= 3 && rest[0] == '\xed' && (rest[1] & 0xe0) == 0xa0 &&
+        (rest[2] & 0xc0) == 0x80) {
+      return replace(3, stands_for_half_);
+    }
+    copy(1);
+  }
+
+  void escape(std::string_view rest) {
+    const int unit = code_unit(rest.substr(2));
+    const bool low_follows =
+        rest.size() > 8 && rest.substr(6, 2) == "\\u" && is_low(code_unit(rest.substr(8)));
+    if (is_high(unit) && low_follows) return copy(12);
+    if (is_high(unit) || is_low(unit)) return replace(6, stands_for_half_);
+    copy(2);
+  }
+
+  void outside() {
+    constexpr std::string_view before = "[{:, \t\r\n";
+    constexpr std::string_view after = "]},: \t\r\n";
+    const std::string_view rest = text_.substr(at_);
+    if (rest.starts_with('"')) in_string_ = true;
+    for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+      if (!rest.starts_with(word)) continue;
+      const bool begins = at_ == 0 || before.find(text_[at_ - 1]) != std::string_view::npos;
+      const bool ends =
+          rest.size() == word.size() || after.find(rest[word.size()]) != std::string_view::npos;
+      if (begins && ends) return replace(word.size(), "0.5");
+    }
+    copy(1);
+  }
+
+  std::string_view text_;
+  std::string_view stands_for_half_;
+  std::size_t at_ = 0;
+  bool in_string_ = false;
+  std::string made_;
+};
+
 class json final : public reader {
  public:
   json(std::string pointer, std::vector<std::string> tokens)
@@ -139,8 +229,10 @@ class json final : public reader {
  private:
   result<void> read_record(std::string_view record, key_list& keys) override {
     if (record.empty()) return {};
-    walk_.begin();
-    (void)nlohmann::json::sax_parse(record.begin(), record.end(), &walk_);
+    walk(record);
+    if (walk_.found() == pointer_walk::finding::broken) {
+      if (auto ok = walk_python(record); !ok) return ok;
+    }
     switch (walk_.found()) {
       case pointer_walk::finding::text:
         if (!walk_.text().empty()) keys.add(walk_.text());
@@ -161,6 +253,28 @@ class json final : public reader {
         break;
     }
     return {};
+  }
+
+  void walk(std::string_view document) {
+    walk_.begin();
+    (void)nlohmann::json::sax_parse(document.begin(), document.end(), &walk_);
+  }
+
+  /// Walks through a document that is not JSON, but may be as Python writes it. Fails if its key
+  /// has half a surrogate pair. That shows if the key depends on what stands for such a half.
+  result<void> walk_python(std::string_view record) {
+    const std::size_t broken_at = walk_.broken_at();
+    walk(python_json(record, "\xef\xbf\xbe").text());
+    const auto found = walk_.found();
+    const std::string text = walk_.text();
+    walk(python_json(record, "\xef\xbf\xbf").text());
+    if (walk_.found() == pointer_walk::finding::broken) walk_.break_at(broken_at);
+    const bool is_text = found == pointer_walk::finding::text;
+    if (walk_.found() == found && (!is_text || walk_.text() == text)) return {};
+    return fail(errc::invalid_argument,
+                fmt::format("the string at {} has half of a surrogate pair, which is no character "
+                            "and has no bytes in UTF-8",
+                            in_quotes(pointer_)));
   }
 
   std::string pointer_;

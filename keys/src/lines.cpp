@@ -43,7 +43,7 @@ reader_kind lines_reader() noexcept {
   return {.name = "lines",
           .argument = "[:upper|lower]",
           .summary =
-              "each line is a key, an empty one too; on request its ASCII letters in upper or "
+              "each line is a key, except an empty one; on request its ASCII letters in upper or "
               "lower case",
           .make = make_lines,
           .keeps_cr = true,

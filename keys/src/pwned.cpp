@@ -22,7 +22,8 @@ bool names_range(std::string_view name) noexcept {
   if (!std::ranges::all_of(name.substr(0, prefix_digits), is_hex_digit)) return false;
   std::string_view ending = name.substr(prefix_digits);
   if (ending.starts_with(".txt")) ending.remove_prefix(4);
-  return ending.empty() || ending == ".gz" || ending == ".zst";
+  return ending.empty() || ending == ".gz" || ending == ".zst" || ending == ".xz" ||
+         ending == ".bz2";
 }
 
 class pwned final : public reader {

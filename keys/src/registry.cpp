@@ -19,6 +19,7 @@ std::span<const reader_kind> all() noexcept {
   static const std::array rows = {  // one line each
       lines_reader(),
       fields_reader(),
+      csv_reader(),
       hex_reader(),
       base64_reader(),
       md5_reader(),

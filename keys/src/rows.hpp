@@ -8,6 +8,7 @@ namespace bloomset::keys {
 
 reader_kind lines_reader() noexcept;
 reader_kind fields_reader() noexcept;
+reader_kind csv_reader() noexcept;
 reader_kind hex_reader() noexcept;
 reader_kind base64_reader() noexcept;
 reader_kind md5_reader() noexcept;

@@ -93,10 +93,11 @@ class reader {
   virtual ~reader() = default;
 
   /// Appends the record's keys: none, one or several. A record is any bytes, without its line end.
-  /// An empty record has no key, except with the reader `lines`. If the record is wrong, appends
+  /// An empty record has no key. If the record is wrong, appends
   /// nothing and fails with one sentence, which does not contain the record's position. Keys may
   /// refer to the record's bytes.
   result<void> read(std::string_view record, key_list& keys) {
+    if (record.empty()) return {};
     const std::size_t before = keys.size();
     auto ok = read_record(record, keys);
     if (!ok) keys.truncate(before);
@@ -112,6 +113,7 @@ class reader {
                             std::string_view key) const;
 
  private:
+  /// `record` is not empty.
   virtual result<void> read_record(std::string_view record, key_list& keys) = 0;
 };
 
@@ -138,6 +140,8 @@ struct reader_kind {
   /// key.
   bool keeps_cr = false;
   bool keeps_mark = false;
+  /// Whether a reader needs all records of a file, in their order, so that threads cannot share it.
+  bool in_order = false;
 };
 
 /// All readers, in the order in which they are shown. The first, `lines`, uses records unchanged.
