@@ -3,16 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <string_view>
+
+#include "parse_error.hpp"
 
 namespace bloomset::cli {
 namespace {
 
 /// The text as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return safe_json(
+      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace
@@ -39,7 +41,7 @@ void match_printer::print(const key_batch& batch, const answers& said, Out& out)
     if (!said.selected.data()[i]) continue;
     const std::string_view line = line_of(batch.lines[i], format);
     if (names_filters()) {
-      append_names(said, i, out, std::identity());
+      append_names(said, i, out, one_line);
       out.append("\t");
       out.append(std::string_view(line.data(), line.size() + 1));
     } else if (run.data() + run.size() == line.data()) {
@@ -60,10 +62,10 @@ void match_printer::print_positions(const key_batch& batch, const answers& said,
   for (std::size_t i = 0; i < batch.lines.size(); ++i) {
     if (!said.selected.data()[i]) continue;
     if (names_filters()) {
-      append_names(said, i, out, std::identity());
+      append_names(said, i, out, one_line);
       out.append('\t');
     }
-    out.append(input_.position_of_line(batch, i));
+    out.append(one_line(input_.position_of_line(batch, i)));
     out.append('\n');
   }
 }
@@ -76,7 +78,7 @@ void match_printer::print_verdict(const answers& said, output& out) const {
     if (maybe && !said.lines[f][0]) continue;
     if (!first) out.append(", ");
     first = false;
-    out.append(asked_.name(f));
+    out.append(one_line(asked_.name(f)));
   }
   out.append(".\n");
 }

@@ -129,21 +129,63 @@ std::string refusal_sentence(const CLI::App& app, const CLI::ParseError& error,
   return error.what();
 }
 
+/// The size of the first character in UTF-8, or 1 if the bytes are not UTF-8. Overlong forms and
+/// the like count as characters, since they are no control characters either.
+std::size_t character_size(std::string_view text) noexcept {
+  const auto first = static_cast<unsigned char>(text.front());
+  const std::size_t size = first < 0xc2   ? 1
+                           : first < 0xe0 ? 2
+                           : first < 0xf0 ? 3
+                           : first < 0xf5 ? 4
+                                          : 1;
+  if (size > text.size()) return 1;
+  const auto rest = text.substr(1, size - 1);
+  const bool whole = std::ranges::all_of(
+      rest, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; });
+  return whole ? size : 1;
+}
+
+/// C0, DEL and C1, as UTF-8 or as a byte by itself.
+bool is_control(std::string_view character) noexcept {
+  const auto last = static_cast<unsigned char>(character.back());
+  if (character.size() == 1) return last < 0x20 || (last >= 0x7f && last < 0xa0);
+  return character.size() == 2 && character.front() == '\xc2' && last < 0xa0;
+}
+
 }  // namespace
 
 std::string one_line(std::string_view text) {
   std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
+  while (!text.empty()) {
+    const std::size_t size = character_size(text);
+    const auto byte = static_cast<unsigned char>(text.front());
+    if (byte == '\n') {
       line += "\\n";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      line += fmt::format("\\x{:02x}", byte);
+    } else if (is_control(text.substr(0, size))) {
+      for (const char c : text.substr(0, size)) {
+        line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+      }
     } else {
-      line += c;
+      line += text.substr(0, size);
     }
+    text.remove_prefix(size);
   }
   return line;
+}
+
+std::string safe_json(std::string_view json) {
+  std::string safe;
+  while (!json.empty()) {
+    const std::size_t size = character_size(json);
+    const std::string_view character = json.substr(0, size);
+    if (is_control(character)) {  // those of ASCII except DEL are escaped in JSON anyway
+      safe += fmt::format("\\u00{:02x}", static_cast<unsigned char>(character.back()));
+    } else {
+      safe += character;
+    }
+    json.remove_prefix(size);
+  }
+  return safe;
 }
 
 std::string no_verb(std::string_view word, const std::vector<std::string>& verbs) {

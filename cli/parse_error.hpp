@@ -15,9 +15,12 @@ namespace bloomset::cli {
 std::string parse_sentence(const CLI::App& app, const CLI::ParseError& error,
                            std::string_view last_word);
 
-/// The text with its control characters escaped, so that a message that quotes arguments and file
-/// names is one line.
+/// The text with its control characters (C0, DEL, C1) escaped. A message that quotes arguments and
+/// file names is then one line, and does not control a terminal.
 std::string one_line(std::string_view text);
+
+/// JSON whose strings have no control characters: DEL and C1 become \u007f to \u009f.
+std::string safe_json(std::string_view json);
 
 /// "there is no verb 'plna' (did you mean 'plan'?)".
 std::string no_verb(std::string_view word, const std::vector<std::string>& verbs);

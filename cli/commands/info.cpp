@@ -32,10 +32,10 @@ void print(const arguments& given, const std::string& file, const Info& info) {
   if (given.json) {
     std::vector<property> list = figures_of(info);
     list.insert(list.begin(), {"file", file});
-    fmt::print("{}\n", to_json(list));
+    fmt::print("{}\n", safe_json(to_json(list)));
     return;
   }
-  fmt::print("{}\n{}", file, to_text(info_figures(info)));
+  fmt::print("{}\n{}", one_line(file), to_text(info_figures(info)));
   if constexpr (std::same_as<Info, filter_info>) {
     if (info.overfilled) fmt::print("{}", sentence(info));
   }

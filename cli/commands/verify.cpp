@@ -28,7 +28,7 @@ action define(CLI::App& app) {
     status outcome = done;
     for (const std::string& file : *files) {
       if (const auto sound = verify(file); sound) {
-        fmt::print("{}: ok\n", file);
+        fmt::print("{}: ok\n", one_line(file));
       } else {
         fmt::print(stderr, "bloomset verify: {}\n", one_line(sound.error().message));
         outcome = status::error;
