@@ -23,12 +23,17 @@ class block_line {
   /// The loop of each thread, until the input ends, a step ends the work or something fails.
   void run(unsigned slot) noexcept {
     try {
-      std::vector<char> memory(block_bytes);
+      line_memory memory(block_bytes);
       for (bool more = true; more;) {
-        const auto [number, block] = next(memory);
+        std::unique_lock turn_to_read(reading_);
+        const std::uint64_t number = next_++;
+        const auto block = input_.next_block(memory);
+        // A line that is longer than a block has the memory for itself, so it keeps the lock.
+        if (!memory.has_grown()) turn_to_read.unlock();
         reading read;
         if (block && !block->bytes.empty()) read = steps_.work(slot, *block);
         more = hand_on(slot, number, block, std::move(read));
+        memory.reset();
       }
     } catch (const std::bad_alloc&) {
       stop(detail::no_memory("there is no memory for a block of the input"));
@@ -41,11 +46,6 @@ class block_line {
   }
 
  private:
-  std::pair<std::uint64_t, result<key_block>> next(std::vector<char>& memory) {
-    const std::lock_guard reading(reading_);
-    return {next_++, input_.next_block(memory)};
-  }
-
   /// Waits until the blocks before this one are done. Returns whether there is more to do.
   bool hand_on(unsigned slot, std::uint64_t number, const result<key_block>& block, reading read) {
     std::unique_lock turn(turn_);
@@ -98,7 +98,7 @@ unsigned threads_for_blocks(unsigned threads) noexcept {
 }
 
 result<void> in_blocks(key_input& input, const block_steps& steps, unsigned threads) {
-  threads = threads_for_blocks(threads);
+  threads = input.in_order() ? 1 : threads_for_blocks(threads);
   block_line line(input, steps);
   {
     std::vector<std::jthread> helpers;

@@ -28,8 +28,10 @@ struct block_steps {
 /// sequential and then is the bottleneck.
 unsigned threads_for_blocks(unsigned threads) noexcept;
 
-/// Runs both steps for every block of the input. Memory: one block per thread, of 2 MiB or one
-/// longer key, and the data of the steps. Fails as the input or a step does, or with out_of_memory.
+/// Runs both steps for every block of the input, in one thread if the reader needs the order.
+/// Memory: one block per thread, of 2 MiB, and the data of the steps. A longer line is in memory
+/// alone: no other block is read until it is done. Fails as the input or a step does, or with
+/// out_of_memory.
 result<void> in_blocks(key_input& input, const block_steps& steps, unsigned threads = 0);
 
 /// Inputs from this size on are worth several threads.
@@ -58,24 +60,29 @@ void for_each_line(std::span<const char> block, key_format format, Use&& use) {
   }
 }
 
-/// Calls `use(batch)` for the lines of a block and their keys. Without a reader each line is a key.
-/// `lines` is scratch memory. Returns what was read, up to the first wrong line.
+/// Calls `use(batch)` for the lines of a block and their keys. Without a reader each line that is
+/// not blank is a key. `lines` is scratch memory. Returns what was read, up to the first wrong
+/// line.
 template <class Use>
 reading for_each_batch(const key_block& block, const key_input& input, record_keys* reader,
                        std::vector<std::string_view>& lines, Use&& use) {
   reading read;
   if (reader == nullptr) {
+    plain_keys plain(input.choice().is_blank);
     const auto give = [&] {
+      const key_batch batch = plain.batch(lines, 0);
       read.lines += lines.size();
-      use(key_batch{lines, lines, {}});
+      read.keys += batch.keys.size();
+      read.key_per_line &= batch.ends.empty();
+      use(batch);
       lines.clear();
     };
     for_each_line(block.bytes, input.format(), [&](std::string_view line) {
+      read.crs += ends_in_cr(line) ? 1 : 0;
       lines.push_back(line);
       if (lines.size() == key_reader::max_keys) give();
     });
     if (!lines.empty()) give();
-    read.keys = read.lines;
     return read;
   }
   reader->begin_file(block.file, input.path(block.file));

@@ -48,16 +48,23 @@ result<void> hash_all(key_input& input, std::span<const hash_seed> seeds,
     readers.push_back(std::move(*reader));
   }
   std::vector<std::vector<std::string_view>> lines_of_slot(threads);
+  const blank_lines is_blank = input.choice().is_blank;
   const block_steps steps = {
       .work = [&](unsigned slot, const key_block& block) -> reading {
         std::vector<std::vector<hash64>>& lists = of_slot[slot];
         for (std::vector<hash64>& hashes : lists) hashes.clear();
         hash_batches batches(hashers, lists);
         if (readers.empty()) {  // the fast path: no views of lines are kept
-          for_each_line(block.bytes, input.format(),
-                        [&](std::string_view line) { batches.add(line); });
+          reading read;
+          for_each_line(block.bytes, input.format(), [&](std::string_view line) {
+            ++read.lines;
+            read.crs += ends_in_cr(line) ? 1 : 0;
+            if (!is_blank(line)) batches.add(line);
+          });
           batches.flush();
-          return {.lines = lists[0].size(), .keys = lists[0].size(), .wrong = {}};
+          read.keys = lists[0].size();
+          read.key_per_line = read.keys == read.lines;
+          return read;
         }
         return for_each_batch(block, input, &readers[slot], lines_of_slot[slot],
                               [&](const key_batch& batch) {

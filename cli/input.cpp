@@ -101,10 +101,10 @@ result<std::vector<std::string>> files_in(const std::string& folder,
                                           bool (*wanted)(std::string_view name) noexcept) {
   std::error_code failed;
   std::vector<std::string> names;
-  for (std::filesystem::directory_iterator at(folder, failed), end; !failed && at != end;
+  for (std::filesystem::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
        at.increment(failed)) {
     const std::string name = at->path().filename();
-    if (wanted(name)) names.push_back(at->path());
+    if (wanted(name) && !is_folder(at->path())) names.push_back(at->path());
   }
   if (failed)
     return fail(errc::io, fmt::format("{}: cannot list the folder: {}", folder, failed.message()));

@@ -1,10 +1,11 @@
 #pragma once
 
-// Sources of bytes: files, stdin, and gzip and zstd, which are recognised by their first bytes.
+// Sources of bytes: files, stdin, and compressed data, which is recognised by its first bytes.
 
 #include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,16 +50,17 @@ result<std::optional<std::uint64_t>> examine_file(const std::string& name,
 /// Whether the name is a folder.
 bool is_folder(const std::string& name);
 
-/// The files of a folder whose base names are `wanted`, sorted by name.
+/// The files of a folder and of the folders in it whose base names are `wanted`, sorted by name.
 result<std::vector<std::string>> files_in(const std::string& folder,
                                           bool (*wanted)(std::string_view name) noexcept);
 
-/// The same bytes, decompressed if they begin as gzip or zstd: any number of members or frames.
-/// Damaged or truncated data is a failure with the offset in the file. Waits only for the bytes
-/// that tell the formats apart.
-result<std::unique_ptr<byte_source>> unpack(std::unique_ptr<byte_source> packed);
-
-/// Whether unpack() decompresses bytes with that beginning.
-bool begins_packed(std::string_view bytes) noexcept;
+/// The same bytes, decompressed if they begin as gzip, zstd, xz or bzip2: any number of members or
+/// frames, and packings inside packings. Needs at most about `memory` bytes. Damaged or truncated
+/// data is a failure with the offset in the file. Fails with unsupported if the bytes are of
+/// another packing or container, or of a filter. Waits only for the bytes that tell the formats
+/// apart.
+result<std::unique_ptr<byte_source>> unpack(
+    std::unique_ptr<byte_source> source,
+    std::uint64_t memory = std::numeric_limits<std::uint64_t>::max());
 
 }  // namespace bloomset::cli

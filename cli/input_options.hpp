@@ -10,6 +10,7 @@
 
 #include "cli11_fwd.hpp"
 #include "key_reader.hpp"
+#include "memory_limit.hpp"
 #include "record_keys.hpp"
 
 namespace bloomset::cli {
@@ -21,10 +22,13 @@ struct input_options {
   bool no_progress = false;
   key_choice keys;
   std::string min_count;  ///< of --keys pwned
+  memory_limit_option memory;
+  /// The file that the verb will replace, which must not be an input. Null if there is none.
+  const std::string* writes_to = nullptr;
 
-  /// Declares INPUT..., -0, --crlf, --keys, --min-count, --skip-bad and --no-progress, for a verb
-  /// that reads keys for that purpose. `has_filter` tells whether the keys are for a filter that
-  /// exists (choose_reader()).
+  /// Declares INPUT..., -0, --crlf, --keys, --memory-limit, --min-count, --skip-bad,
+  /// --skip-comments and --no-progress, for a verb that reads keys for that purpose. `has_filter`
+  /// tells whether the keys are for a filter that exists (choose_reader()).
   void declare(CLI::App& app, keys::purpose why, bool has_filter);
 
   key_format format() const noexcept {

@@ -2,20 +2,41 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bloomset/plan/units.hpp>
 #include <utility>
 
 #include "declare.hpp"
+#include "packing.hpp"
 #include "prompt.hpp"
 #include "system.hpp"
+#include "target.hpp"
 
 namespace bloomset::cli {
+namespace {
+
+/// Fails if secret lines are packed. The lines are consecutive in memory.
+result<void> check_unpacked(std::span<const std::string_view> lines) {
+  const char* const first = lines.front().data();
+  const std::string_view last = lines.back();
+  const auto size = static_cast<std::size_t>(last.data() + last.size() - first);
+  const auto* const found = recognise_packing({first, std::min(size, packing_bytes)}).found;
+  if (found == nullptr) return {};
+  if (found->how == codec::none) return unread_packing(*found);
+  return fail(errc::unsupported,
+              "compressed secrets are not read, because decompression leaves copies in memory; "
+              "decompress it into a pipe");
+}
+
+}  // namespace
+
 key_input::key_input(const input_options& options, std::vector<std::string> names,
                      std::optional<std::uint64_t> total_bytes)
     : names_(std::move(names)),
       choice_(options.keys),
       format_(options.format()),
       total_bytes_(total_bytes),
+      plain_(options.keys.is_blank),
       progress_(!options.no_progress, total_bytes) {}
 
 result<std::unique_ptr<key_input>> key_input::open(const input_options& options) {
@@ -34,7 +55,14 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
     if (!size) return fail(size.error());
     total = total && *size ? std::optional(*total + **size) : std::nullopt;
   }
+  if (auto ok = check_apart("-", names->files); !ok) return fail(std::move(ok.error()));
+  if (options.writes_to != nullptr) {
+    if (auto ok = check_apart(*options.writes_to, names->files); !ok) return fail(ok.error());
+  }
+  const auto memory = options.memory.read();
+  if (!memory) return fail(memory.error());
   std::unique_ptr<key_input> made(new key_input(options, std::move(names->files), total));
+  made->memory_ = memory->bytes;
   made->choice_.reader = std::move(*text);
   made->incomplete_ = std::move(names->incomplete);
   made->choice_.skip_bad |= (*kind)->skips_asked && options.keys.why == keys::purpose::ask;
@@ -54,12 +82,12 @@ result<void> key_input::open_next() {
   auto file = prompted_ ? prompt_source("Password: ") : open_file(names_[number]);
   if (!file) return fail(std::move(file.error()));
   // Decompression would leave copies of secrets in memory that cannot be wiped.
-  auto source = secret() ? std::move(file) : named(name(number), unpack(std::move(*file)));
+  auto source = secret() ? std::move(file) : named(name(number), unpack(std::move(*file), memory_));
   if (!source) return fail(std::move(source.error()));
   if (reader_) {
     reader_->restart(std::move(*source));
   } else {
-    reader_.emplace(std::move(*source), format_);
+    reader_.emplace(std::move(*source), format_, key_reader::default_block, memory_);
   }
   reading_ = true;
   return {};
@@ -83,17 +111,20 @@ result<key_batch> key_input::next() {
       end_file();
       continue;
     }
-    if (secret() && first_line == 1 && begins_packed(lines->front())) {
-      return fail(
-          errc::unsupported,
-          fmt::format("{}: compressed secrets are not read, because decompression leaves copies "
-                      "in memory; decompress it into a pipe",
-                      name(file)));
+    if (secret() && first_line == 1) {
+      if (auto ok = named(name(file), check_unpacked(*lines)); !ok) return fail(ok.error());
     }
-    reading read{.lines = lines->size(), .keys = lines->size(), .wrong = {}};
-    key_batch batch{*lines, *lines, {}, first_line, file};
-    if (records_) {
-      read = {};
+    reading read;
+    key_batch batch;
+    if (!records_) {
+      batch = plain_.batch(*lines, first_line);
+      batch.file = file;
+      read.lines = lines->size();
+      read.keys = batch.keys.size();
+      read.key_per_line = batch.ends.empty();
+      read.crs =
+          static_cast<std::uint64_t>(std::count_if(lines->begin(), lines->end(), ends_in_cr));
+    } else {
       records_->clear();
       records_->begin_file(file, path(file));
       for (const std::string_view line : *lines) {
@@ -101,7 +132,7 @@ result<key_batch> key_input::next() {
       }
       batch = records_->batch(first_line, file);
     }
-    account(file, read);
+    account(file, reader_->form(), read);
     progress_.update(keys(), bytes_before_ + reader_->consumed());
     if (read.stopped) {
       auto why = wrong(file, first_line + read.wrong->line, read.wrong->why);
@@ -112,14 +143,14 @@ result<key_batch> key_input::next() {
   }
 }
 
-result<key_block> key_input::next_block(std::vector<char>& memory) {
+result<key_block> key_input::next_block(line_memory& memory) {
   for (;;) {
     if (!reading_) {
-      if (opened_ == names_.size()) return key_block{{}, names_.size() - 1, bytes_before_, {}};
+      if (opened_ == names_.size()) return key_block{{}, names_.size() - 1, bytes_before_, {}, {}};
       if (auto ok = open_next(); !ok) return fail(std::move(ok.error()));
     }
     const auto bytes = reader_->next_block(memory);
-    key_block block{{}, opened_ - 1, bytes_before_ + reader_->consumed(), {}};
+    key_block block{{}, opened_ - 1, bytes_before_ + reader_->consumed(), reader_->form(), {}};
     if (!bytes) {
       block.broken = bytes.error();
       return block;
@@ -131,23 +162,33 @@ result<key_block> key_input::next_block(std::vector<char>& memory) {
 }
 
 void key_input::end_file() {
-  if (form_.empty()) form_ = form();
   bytes_before_ += reader_->consumed();
   reading_ = false;
 }
 
-std::string key_input::form() const {
-  const std::string_view file = name();
-  if (reader_->mark() == byte_order_mark::utf16) {
+std::string key_input::form_of(const file_form& of) const {
+  if (of.lines == 0) return {};
+  const std::string_view file = name(of.file);
+  if (of.text.mark == byte_order_mark::utf16) {
     return fmt::format(
         "{} begins with the byte-order mark of UTF-16, but was read byte by byte; "
         "convert it first, for example with 'iconv -f UTF-16 -t UTF-8'",
         file);
   }
+  if (of.text.has_nul) {
+    return fmt::format(
+        "{} has NUL bytes, so it is perhaps not text, but was read line by line; give -0 if "
+        "NUL ends its keys",
+        file);
+  }
   const bool marked =
-      kind_->keeps_mark && !format_.drop_mark && reader_->mark() == byte_order_mark::utf8;
-  const bool crs = kind_->keeps_cr && reader_->every_line_ends_in_cr();
-  if (marked && crs) {
+      kind_->keeps_mark && !format_.drop_mark && of.text.mark == byte_order_mark::utf8;
+  // A last line without an end does not count.
+  const bool may_have_crs = kind_->keeps_cr && !format_.strip_cr && format_.end == '\n';
+  const std::uint64_t lines = of.lines - (of.text.lacks_end ? 1 : 0);
+  const std::uint64_t crs = may_have_crs ? of.crs - (of.text.cr_at_end ? 1 : 0) : 0;
+  const bool all_crs = crs != 0 && crs == lines;
+  if (marked && all_crs) {
     return fmt::format(
         "{} begins with a byte-order mark and all its lines end in CR LF; the mark and "
         "the CRs are read as parts of lines; --crlf drops them",
@@ -159,13 +200,19 @@ std::string key_input::form() const {
         "--crlf drops it",
         file);
   }
-  if (!crs) return {};
+  if (all_crs) {
+    return fmt::format(
+        "all lines of {} end in CR LF, and the CR is read as part of each; --crlf drops it", file);
+  }
+  if (2 * crs <= lines) return {};
   return fmt::format(
-      "all lines of {} end in CR LF, and the CR is read as part of each; --crlf drops it", file);
+      "{} of {} lines of {} end in CR LF, and the CR is read as part of each of these; --crlf "
+      "drops it",
+      format_count(crs), format_count(of.lines), file);
 }
 
 result<void> key_input::took(const key_block& block, reading read) {
-  account(block.file, read);
+  account(block.file, block.form, read);
   progress_.update(keys(), block.consumed);
   if (!block.broken && !read.stopped) return {};
   const std::uint64_t next_line = positions_.next_line();
@@ -174,7 +221,14 @@ result<void> key_input::took(const key_block& block, reading read) {
               fmt::format("{}:{}: {}", name(block.file), next_line, block.broken->message));
 }
 
-void key_input::account(std::size_t file, const reading& read) {
+void key_input::account(std::size_t file, const text_form& form, const reading& read) {
+  if (last_.file != file) {
+    if (form_.empty()) form_ = form_of(last_);
+    last_ = {.file = file, .text = {}};
+  }
+  if (read.lines != 0) last_.text = form;  // the end of all input has none
+  last_.lines += read.lines;
+  last_.crs += read.crs;
   const std::uint64_t first_line = positions_.append(file, read);
   key_bytes_.add(read.key_bytes);
   if (read.skipped != 0 && skipped_ == 0) {

@@ -25,6 +25,7 @@ struct key_block {
       bytes;                   ///< each line with its end; empty only at the end or after a failure
   std::size_t file = 0;        ///< the input that all lines are from
   std::uint64_t consumed = 0;  ///< bytes of all inputs read so far
+  text_form form;              ///< of the file, so far
   std::optional<failure> broken;  ///< why the input ends here, without the position; see took()
 };
 
@@ -40,7 +41,7 @@ class key_input {
   result<key_batch> next();
 
   /// The next block, read into `memory`, which must live as long as the block is used.
-  result<key_block> next_block(std::vector<char>& memory);
+  result<key_block> next_block(line_memory& memory);
   /// Records what was read of a block. Call it for all blocks in their order; other threads may
   /// call next_block() meanwhile. Returns the failure of a wrong line or a broken block, with its
   /// position.
@@ -50,6 +51,8 @@ class key_input {
   key_format format() const noexcept { return format_; }
   /// Whether lines must not be shown.
   bool secret() const noexcept { return kind_->secret; }
+  /// Whether the reader must see all lines of a file in their order.
+  bool in_order() const noexcept { return kind_->in_order; }
   /// Whether the last batch was typed at a prompt.
   bool prompted() const noexcept { return prompted_; }
   /// Bytes of all inputs, not decompressed. Empty if one is not a regular file.
@@ -78,9 +81,9 @@ class key_input {
 
   /// A sentence with the number of skipped lines and the first one; empty if there are none.
   std::string skipped() const;
-  /// A sentence about the first file whose CRs or byte-order mark became part of keys; empty if
-  /// there is none.
-  std::string unread_form() const { return form_.empty() && reading_ ? form() : form_; }
+  /// A sentence about the first file that is perhaps not what it was read as: with NUL bytes, or
+  /// with CRs or a byte-order mark that became part of keys. Empty if there is none.
+  std::string unread_form() const { return form_.empty() ? form_of(last_) : form_; }
   /// A sentence about a folder that lacks files; empty if there is none.
   const std::string& incomplete() const noexcept { return incomplete_; }
 
@@ -99,8 +102,16 @@ class key_input {
 
   result<void> open_next();
   void end_file();
-  std::string form() const;
-  void account(std::size_t file, const reading& read);
+  /// What was read of a file, for the sentence about its form.
+  struct file_form {
+    std::size_t file = 0;
+    text_form text;
+    std::uint64_t lines = 0;
+    std::uint64_t crs = 0;
+  };
+
+  std::string form_of(const file_form& of) const;
+  void account(std::size_t file, const text_form& form, const reading& read);
   failure wrong(std::size_t file, std::uint64_t line, const failure& why) const;
 
   std::vector<std::string> names_;
@@ -113,13 +124,16 @@ class key_input {
   std::optional<key_reader> reader_;
   bool reading_ = false;  // false: the last file has ended
   std::optional<record_keys> records_;
+  plain_keys plain_;
   std::optional<failure> pending_;  // the failure to return after the lines before it
   key_positions positions_;
   key_sizes key_bytes_;
   std::uint64_t skipped_ = 0;
   std::string first_skipped_;
   std::string incomplete_;
-  std::string form_;
+  file_form last_;    // of the file that lines were accounted of last
+  std::string form_;  // of the files before it
+  std::uint64_t memory_ = 0;
   std::uint64_t bytes_before_ = 0;
   progress progress_;
 };

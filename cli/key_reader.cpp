@@ -1,13 +1,17 @@
 #include "key_reader.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bloomset/plan/units.hpp>
 #include <cstring>
 #include <utility>
 
 namespace bloomset::cli {
 
-key_reader::key_reader(std::unique_ptr<byte_source> source, key_format format, std::size_t block)
-    : source_(std::move(source)), format_(format), block_(block + 1) {
+key_reader::key_reader(std::unique_ptr<byte_source> source, key_format format, std::size_t block,
+                       std::uint64_t max_line)
+    : source_(std::move(source)), format_(format), block_(block + 1), max_line_(max_line) {
   keys_.reserve(max_keys);
 }
 
@@ -16,8 +20,7 @@ void key_reader::restart(std::unique_ptr<byte_source> source) noexcept {
   begin_ = searched_ = end_ = 0;
   ended_ = false;
   began_ = false;
-  mark_ = byte_order_mark::none;
-  crs_ = line_ends::none;
+  form_ = {};
   failure_.reset();
   next_line_ = 1;
   keys_.clear();
@@ -35,8 +38,8 @@ result<std::span<const std::string_view>> key_reader::next() {
       searched_ = std::max(searched_, begin_);
     }
     split();
-    for (std::size_t i = 0; i < keys_.size() && may_look_at_ends(); ++i) look_at_end(keys_[i]);
     if (keys_.empty() && ended_ && begin_ < end_) {
+      look_at_last({block_.data() + begin_, end_ - begin_});
       block_[end_++] = format_.end;  // the last key lacks its end
       split();
     }
@@ -48,17 +51,18 @@ result<std::span<const std::string_view>> key_reader::next() {
   }
 }
 
-result<std::span<const char>> key_reader::next_block(std::vector<char>& memory) {
+result<std::span<const char>> key_reader::next_block(line_memory& memory) {
   const std::span<const char> left(block_.data() + begin_, end_ - begin_);
-  if (memory.size() < std::max(block_.size(), left.size() + 2))
-    memory.resize(block_.size() + left.size() + 1);
-  std::copy(left.begin(), left.end(), memory.begin());
+  memory.reset();
+  memory.grow(std::max(block_.size(), left.size() + 2));
+  std::copy(left.begin(), left.end(), memory.data());
   std::size_t size = left.size();
   std::size_t first = 0;
-  for (;;) {
-    const std::size_t room = memory.size() - 1;  // and a byte for the last key's end
-    while (size < room && !ended_ && !failure_) {
-      auto got = source_->read(std::span(memory).subspan(size, room - size));
+  std::size_t searched = 0;
+  // A byte is left for the last key's end.
+  for (std::size_t full = memory.size() - 1;;) {
+    while (size < full && !ended_ && !failure_) {
+      auto got = source_->read(std::span(memory.data() + size, full - size));
       if (!got) {
         failure_ = std::move(got.error());
       } else {
@@ -66,26 +70,42 @@ result<std::span<const char>> key_reader::next_block(std::vector<char>& memory) 
         ended_ = *got == 0;
       }
     }
-    if (!began_) first = look_at_beginning({memory.data(), size});
-    const std::string_view all = std::string_view(memory.data(), size).substr(first);
-    const std::string_view whole = all.substr(0, all.rfind(format_.end) + 1);  // npos + 1 is none
-    for (std::string_view rest = whole; !rest.empty() && may_look_at_ends();) {
-      const std::size_t end = rest.find(format_.end);
-      look_at_end(rest.substr(0, end));
-      rest.remove_prefix(end + 1);
+    if (!began_) {
+      first = look_at_beginning({memory.data(), size});
+      searched = std::max(searched, first);
     }
+    const auto end = std::string_view(memory.data(), size).substr(searched).rfind(format_.end);
+    const std::size_t whole = end == std::string_view::npos ? first : searched + end + 1;
     if (ended_) {  // the last key may lack its end
-      if (all.size() != whole.size()) memory[size++] = format_.end;
+      if (whole != size) {
+        look_at_last({memory.data() + whole, size - whole});
+        memory[size++] = format_.end;
+      }
       keep({});
-      return std::span(memory).subspan(first, size - first);
+      return std::span<const char>(memory.data() + first, size - first);
     }
-    if (!whole.empty()) {
-      keep(std::span(memory).subspan(first + whole.size(), all.size() - whole.size()));
-      return std::span(memory).subspan(first, whole.size());
+    if (whole != first) {
+      keep({memory.data() + whole, size - whole});
+      return std::span<const char>(memory.data() + first, whole - first);
     }
     if (failure_) return fail(*failure_);
-    memory.resize(2 * memory.size());
+    if (size - first > max_line_) return too_long();
+    // Pages double, so that their number of moves is small. Only a piece more is read at a time, so
+    // that a long line does not bring long remains of the next ones.
+    searched = size;
+    full = std::min(memory.size() - 1, size + default_block);
+    if (full == size) {
+      memory.grow(2 * memory.size());
+      full = std::min(memory.size() - 1, size + default_block);
+    }
   }
+}
+
+failure key_reader::too_long() const {
+  return fail(errc::invalid_argument,
+              fmt::format("this line is longer than the memory limit of {}; raise --memory-limit{}",
+                          format_bytes(max_line_),
+                          form_.has_nul ? ", or give -0 if NUL ends the keys" : ""));
 }
 
 /// Recognises the byte-order mark once there are enough bytes. Returns the number of bytes to skip.
@@ -96,23 +116,25 @@ std::size_t key_reader::look_at_beginning(std::string_view bytes) noexcept {
     return 0;
   }
   began_ = true;
+  form_.has_nul = format_.end != '\0' && bytes.find('\0') != std::string_view::npos;
   if (bytes.starts_with(utf8)) {
-    mark_ = byte_order_mark::utf8;
+    form_.mark = byte_order_mark::utf8;
     return format_.drop_mark ? utf8.size() : 0;
   }
   if (bytes.starts_with("\xff\xfe"sv) || bytes.starts_with("\xfe\xff"sv)) {
-    mark_ = byte_order_mark::utf16;
+    form_.mark = byte_order_mark::utf16;
   }
   return 0;
 }
 
-void key_reader::look_at_end(std::string_view line) noexcept {
-  crs_ = line.ends_with('\r') ? line_ends::all_cr : line_ends::others;
+void key_reader::look_at_last(std::string_view line) noexcept {
+  form_.lacks_end = true;
+  form_.cr_at_end = line.ends_with('\r');
 }
 
 void key_reader::keep(std::span<const char> rest) {
-  if (block_.size() < rest.size() + 1) block_.resize(rest.size() + 1);
-  std::copy(rest.begin(), rest.end(), block_.begin());
+  block_.grow(rest.size() + 1);
+  std::copy(rest.begin(), rest.end(), block_.data());
   begin_ = searched_ = 0;
   end_ = rest.size();
 }
@@ -136,15 +158,20 @@ void key_reader::split() noexcept {
 }
 
 result<void> key_reader::refill() {
+  if (begin_ == end_) {
+    begin_ = searched_ = end_ = 0;
+    block_.reset();
+  }
   if (begin_ != 0) {
     std::memmove(block_.data(), block_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     searched_ -= begin_;
     begin_ = 0;
   }
-  // Doubling keeps the copies of a long key at a constant factor.
-  if (end_ == block_.size() - 1) block_.resize((2 * end_) + 1);
-  const auto got = source_->read(std::span(block_).subspan(end_, block_.size() - 1 - end_));
+  if (end_ > max_line_) return too_long();
+  if (end_ == block_.size() - 1) block_.grow((2 * end_) + 1);
+  const std::size_t room = std::min(block_.size() - 1 - end_, default_block);
+  const auto got = source_->read(std::span(block_.data() + end_, room));
   if (!got) return fail(got.error());
   end_ += *got;
   ended_ = *got == 0;

@@ -85,9 +85,10 @@ std::optional<std::uint64_t> free_memory(const fs::path& root) {
 }
 
 void memory_limit_option::declare(CLI::App& app) {
-  option(app, "--memory-limit", text,
-         "memory to use at most; what does not fit goes to temporary files in $TMPDIR (default: "
-         "half of the free memory)")
+  option(
+      app, "--memory-limit", text,
+      "memory to use at most, even for one line; a filter, hashes or lines that do not fit go to "
+      "temporary files in $TMPDIR, if the verb has them (default: half of the free memory)")
       .value("SIZE");
 }
 

@@ -9,6 +9,7 @@
 
 #include "declare.hpp"
 #include "key_part.hpp"
+#include "packing.hpp"
 #include "target.hpp"
 
 namespace bloomset::cli {
@@ -132,6 +133,12 @@ result<opened_filter> filter_opener::open_foreign(const std::string& name,
       if (auto damaged = dialects::open(bytes, {.name = name}); !damaged) {
         return fail(std::move(damaged.error()));
       }
+    }
+    const auto first = bytes.bytes().first(std::min(bytes.bytes().size(), packing_bytes));
+    const std::string_view text(reinterpret_cast<const char*>(first.data()), first.size());
+    if (const packing* const packed = recognise_packing(text).found) {
+      return fail(errc::unsupported, fmt::format("{}: this is {}, and no filter; {}", name,
+                                                 packed->what, packed->remedy));
     }
     return no_filter(read_stored(bytes, verify, name).error(), guess);
   }

@@ -21,19 +21,31 @@ namespace bloomset::cli {
 /// The reader for which each line is its own key.
 inline constexpr std::string_view plain_reader = "lines";
 
-/// The rule from lines to keys: the options --keys and --skip-bad.
+/// The lines that have no key, whatever the reader is.
+struct blank_lines {
+  bool keep_empty = false;  ///< an empty line is a key, as dedup needs it
+  bool comments = false;    ///< lines that begin with '#', after a byte-order mark or not
+
+  bool operator()(std::string_view line) const noexcept {
+    if (line.empty()) return !keep_empty;
+    return comments && (line.front() == '#' || line.starts_with("\xef\xbb\xbf#"));
+  }
+};
+
+/// The rule from lines to keys: the options --keys, --skip-bad and --skip-comments.
 struct key_choice {
   std::string reader = {};  ///< empty: not chosen yet
   bool stored = false;      ///< whether a filter's label named the reader
   keys::purpose why = keys::purpose::ask;
   bool skip_bad = false;  ///< skip wrong lines instead of failing
+  blank_lines is_blank;
   /// An optional check of each key, for filters of typed keys. If it fails, the line is wrong.
   /// Called from any thread.
   std::function<result<void>(std::string_view key)> accepts = nullptr;
 
-  /// Whether each line is its own key.
+  /// Whether each line that is not blank is its own key.
   bool plain() const noexcept { return reader == plain_reader; }
-  /// Whether each line is a key without any check, so that no reader is needed.
+  /// Whether these lines are keys without any check, so that no reader is needed.
   bool unread() const noexcept { return plain() && !accepts; }
 };
 
@@ -44,8 +56,9 @@ struct key_batch {
   std::span<const std::string_view> keys;  ///< of all lines, in their order
   /// Per line, the number of keys up to and including it; empty if each line has one key.
   std::span<const std::uint32_t> ends;
-  std::uint64_t first_line = 0;  ///< the number of the first line in its file
-  std::size_t file = 0;          ///< the input that all lines are from
+  std::uint64_t first_line = 0;                 ///< the number of the first line in its file
+  std::size_t file = 0;                         ///< the input that all lines are from
+  std::span<const std::uint32_t> skipped = {};  ///< the indices of wrong lines, in their order
 
   /// The index of a line's first key, and the index after its last key.
   std::pair<std::size_t, std::size_t> keys_of(std::size_t line) const noexcept {
@@ -69,6 +82,25 @@ struct key_sizes {
   bool are_equal() const noexcept { return shortest == longest; }  ///< and there is a key
 };
 
+/// Lines that are keys themselves, except blank ones.
+class plain_keys {
+ public:
+  explicit plain_keys(blank_lines is_blank) noexcept : is_blank_(is_blank) {}
+
+  /// The lines and their keys, valid until the next call.
+  key_batch batch(std::span<const std::string_view> lines, std::uint64_t first_line);
+
+ private:
+  blank_lines is_blank_;
+  std::vector<std::string_view> keys_;
+  std::vector<std::uint32_t> ends_;
+};
+
+/// Whether a CR ends the line.
+inline bool ends_in_cr(std::string_view line) noexcept {
+  return line.ends_with('\r');
+}
+
 /// The result of reading some lines.
 struct reading {
   struct wrong_line {
@@ -80,6 +112,7 @@ struct reading {
   std::uint64_t keys = 0;
   bool key_per_line = true;         ///< each line has one key
   key_sizes key_bytes = {};         ///< unless each line is its own key
+  std::uint64_t crs = 0;            ///< lines that a CR ends
   std::uint64_t skipped = 0;        ///< wrong lines
   std::optional<wrong_line> wrong;  ///< the first skipped line, or the line that ended the reading
   bool stopped = false;             ///< at the wrong line, which `lines` does not count
@@ -106,23 +139,28 @@ class record_keys {
 
   /// The lines and keys read since clear(). Lines are views, not copies.
   key_batch batch(std::uint64_t first_line = 0, std::size_t file = 0) const noexcept {
-    return {lines_, keys_.all(), ends_, first_line, file};
+    return {lines_, keys_.all(), ends_, first_line, file, skipped_};
   }
   std::span<const std::string_view> keys() const noexcept { return keys_.all(); }
   void clear() noexcept;
 
  private:
   record_keys(std::unique_ptr<keys::reader> reader, const key_choice& choice)
-      : reader_(std::move(reader)), skip_bad_(choice.skip_bad), accepts_(choice.accepts) {}
+      : reader_(std::move(reader)),
+        skip_bad_(choice.skip_bad),
+        is_blank_(choice.is_blank),
+        accepts_(choice.accepts) {}
 
   result<void> read_keys(std::string_view line);
 
   std::unique_ptr<keys::reader> reader_;
   bool skip_bad_;
+  blank_lines is_blank_;
   std::function<result<void>(std::string_view key)> accepts_;
   std::optional<std::size_t> file_;
   std::vector<std::string_view> lines_;
   std::vector<std::uint32_t> ends_;
+  std::vector<std::uint32_t> skipped_;
   keys::key_list keys_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 
 // -DBLOOMSET_PORTABLE compiles the portable part on Linux too, for the tests.
 #if defined(__linux__) && !defined(BLOOMSET_PORTABLE)
@@ -62,6 +63,12 @@ void release_pages(void* at, std::size_t size) noexcept {
   (void)::madvise(at, size, MADV_DONTNEED);  // glibc's posix_madvise() does nothing
 }
 
+char* grow_pages(char* pages, std::size_t size, std::size_t new_size) {
+  void* const at = ::mremap(pages, size, new_size, MREMAP_MAYMOVE);
+  if (at == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<char*>(at);
+}
+
 #else
 
 int open_nameless(const char*) noexcept {
@@ -70,6 +77,13 @@ int open_nameless(const char*) noexcept {
 
 void release_pages(void* at, std::size_t size) noexcept {
   (void)::posix_madvise(at, size, POSIX_MADV_DONTNEED);
+}
+
+char* grow_pages(char* pages, std::size_t size, std::size_t new_size) {
+  char* const at = allocate_pages(new_size);
+  std::copy_n(pages, size, at);
+  free_pages(pages, size);
+  return at;
 }
 
 void wipe(void* memory, std::size_t size) noexcept {
@@ -84,6 +98,18 @@ bool reserve_room(int file, std::uint64_t size) noexcept {
 }
 
 #endif
+
+char* allocate_pages(std::size_t size) {
+  // MAP_ANONYMOUS is not in POSIX, but in every system that has mmap().
+  void* const at =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<char*>(at);
+}
+
+void free_pages(char* pages, std::size_t size) noexcept {
+  ::munmap(pages, size);
+}
 
 std::uint64_t machine_memory() noexcept {
 #if defined(_SC_PHYS_PAGES)

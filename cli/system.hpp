@@ -41,6 +41,12 @@ bool reserve_room(int file, std::uint64_t size) noexcept;
 /// Lets the system take the memory of a mapped file's pages. Their content stays in the file.
 void release_pages(void* at, std::size_t size) noexcept;
 
+/// Pages of zeros for at least `size` bytes. Throws std::bad_alloc.
+char* allocate_pages(std::size_t size);
+/// The same pages, and more of them. Throws std::bad_alloc, and then nothing has changed.
+char* grow_pages(char* pages, std::size_t size, std::size_t new_size);
+void free_pages(char* pages, std::size_t size) noexcept;
+
 /// Bytes of the machine's memory, or 0 if that is unknown.
 std::uint64_t machine_memory() noexcept;
 

@@ -35,6 +35,14 @@ std::optional<struct stat> regular_file(const std::string& path) {
   return status;
 }
 
+/// The same, and "-" is an open file.
+std::optional<struct stat> regular_file(const std::string& path, int dash) {
+  if (path != "-") return regular_file(path);
+  struct stat status{};
+  if (::fstat(dash, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return status;
+}
+
 /// "www-data:adm". A user or group without a name is a number.
 std::string owner_of(const struct stat& file) {
   const passwd* const user = ::getpwuid(file.st_uid);  // NOLINT(concurrency-mt-unsafe)
@@ -72,6 +80,27 @@ result<void> check_target(const std::string& target, bool force) {
   const auto folder = std::filesystem::path(target).parent_path();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
     return system_failure(target, "create the file");
+  }
+  return {};
+}
+
+result<void> check_apart(const std::string& target, std::span<const std::string> inputs) {
+  const auto written = regular_file(target, STDOUT_FILENO);
+  if (!written) return {};
+  for (const std::string& input : inputs) {
+    const auto read = regular_file(input, STDIN_FILENO);
+    if (!read || read->st_dev != written->st_dev || read->st_ino != written->st_ino) continue;
+    const std::string_view name = input == "-" ? "stdin" : std::string_view(input);
+    if (target == "-") {
+      return fail(errc::invalid_argument,
+                  fmt::format("{}: this input is also the output, by stdout; write another file, "
+                              "and rename it then",
+                              name));
+    }
+    return fail(errc::invalid_argument,
+                fmt::format("{}: this is also an input, {}, which would be replaced; give another "
+                            "name for the output",
+                            target, name));
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include <bloomset/result.hpp>
 #include <functional>
+#include <span>
 #include <string>
 
 namespace bloomset::cli {
@@ -12,7 +13,11 @@ namespace bloomset::cli {
 /// or "-" for a stdout that is not a terminal.
 result<void> check_target(const std::string& target, bool force);
 
-/// The same for a chart, which is always a file, because stdout has the figures.
+/// Fails if the target is one of the inputs: the same file by device and inode, by whatever name.
+/// The target "-" is stdout, and the input "-" is stdin. Devices and pipes may be both.
+result<void> check_apart(const std::string& target, std::span<const std::string> inputs);
+
+/// check_target() for a chart, which is always a file, because stdout has the figures.
 result<void> check_chart(const std::string& target, bool force);
 
 /// Writes the chart atomically, like a filter file.

@@ -1,102 +1,50 @@
-// gzip by zlib, zstd by libzstd, behind the same byte_source.
+// gzip by zlib, zstd by libzstd, and the choice of a source by first bytes.
 
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <array>
-#include <bloomset/plan/units.hpp>
-#include <cstring>
+#include <bloomset/dialects/dialect.hpp>
 #include <limits>
 #include <new>
+#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "input.hpp"
-#include "system.hpp"
+#include "packing.hpp"
+#include "unpacking.hpp"
 
 namespace bloomset::cli {
 namespace {
 
-// Large enough to amortise the system call, small enough for the second-level cache.
-constexpr std::size_t packed_block = std::size_t{128} << 10;
-
-/// A source whose first bytes were read already.
+/// A source whose first bytes were read already, and perhaps the failure after them.
 class replayed_source final : public byte_source {
  public:
-  replayed_source(std::unique_ptr<byte_source> rest, std::string_view seen)
-      : rest_(std::move(rest)), seen_(seen) {}
+  replayed_source(std::unique_ptr<byte_source> rest, std::string seen,
+                  std::optional<failure> failed)
+      : rest_(std::move(rest)), seen_(std::move(seen)), failed_(std::move(failed)) {}
 
   result<std::size_t> read(std::span<char> into) override {
-    if (at_ == seen_.size()) return rest_->read(into);
+    if (at_ == seen_.size()) {
+      if (failed_) return fail(*failed_);
+      return rest_->read(into);
+    }
     const std::size_t n = seen_.copy(into.data(), into.size(), at_);
     at_ += n;
     return n;
   }
   std::uint64_t consumed() const noexcept override { return rest_->consumed(); }
-  bool would_wait() const noexcept override { return at_ == seen_.size() && rest_->would_wait(); }
+  bool would_wait() const noexcept override {
+    return at_ == seen_.size() && !failed_ && rest_->would_wait();
+  }
 
  private:
   std::unique_ptr<byte_source> rest_;
   std::string seen_;
-  std::size_t at_ = 0;
-};
-
-/// The part that both formats share: a block of compressed bytes, and a pending failure.
-class unpacking_source : public byte_source {
- public:
-  unpacking_source(std::unique_ptr<byte_source> packed, std::string_view format)
-      : packed_(std::move(packed)), format_(format), block_(packed_block) {}
-
-  result<std::size_t> read(std::span<char> into) final {
-    if (failed_) return fail(*failed_);
-    std::size_t done = 0;
-    auto ok = unpack_some(into, done);
-    if (ok) return done;
-    if (done == 0) return fail(std::move(ok.error()));
-    failed_ = std::move(ok.error());
-    return done;
-  }
-  std::uint64_t consumed() const noexcept final { return packed_->consumed(); }
-  bool would_wait() const noexcept final {
-    return !ended_ && left_.empty() && packed_->would_wait();
-  }
-
- protected:
-  /// Decompresses at least one byte, or to the end. `done` is correct also after a failure.
-  virtual result<void> unpack_some(std::span<char> into, std::size_t& done) = 0;
-
-  /// The compressed bytes in the block. Empty only at the end of the file.
-  result<std::string_view> packed_bytes() {
-    if (left_.empty() && !ended_) {
-      const auto got = packed_->read(block_);
-      if (!got) return fail(got.error());
-      left_ = {block_.data(), *got};
-      ended_ = *got == 0;
-    }
-    return left_;
-  }
-  void take(std::size_t n) noexcept { left_.remove_prefix(n); }
-
-  failure ends_early() const {
-    return fail(errc::corrupt,
-                fmt::format("the {} data ends too early, after {} bytes; get the whole file",
-                            format_, format_count(consumed())));
-  }
-  failure damaged(std::string_view why) const {
-    return fail(errc::corrupt,
-                fmt::format("the {} data is damaged near byte {} ({}); get an undamaged copy",
-                            format_, format_count(consumed() - left_.size()), why));
-  }
-
- private:
-  std::unique_ptr<byte_source> packed_;
-  std::string_view format_;
-  std::vector<char> block_;
-  std::string_view left_;
-  bool ended_ = false;
   std::optional<failure> failed_;
+  std::size_t at_ = 0;
 };
 
 class gzip_source final : public unpacking_source {
@@ -117,12 +65,7 @@ class gzip_source final : public unpacking_source {
       if (!packed) return fail(packed.error());
       if (between_members_) {
         if (packed->empty()) return {};
-        // Tapes and block devices pad with zeros. gzip skips them too.
-        if (const auto zeros = std::min(packed->find_first_not_of('\0'), packed->size());
-            zeros != 0) {
-          take(zeros);
-          continue;
-        }
+        if (take_zeros()) continue;  // gzip skips them too
         ::inflateReset(&stream_);
         between_members_ = false;
       }
@@ -155,11 +98,42 @@ class gzip_source final : public unpacking_source {
   bool between_members_ = false;
 };
 
+/// The window that a frame needs (RFC 8878, 3.1.1.1), once its header is complete.
+std::optional<std::uint64_t> zstd_window(std::string_view frame) noexcept {
+  constexpr std::string_view magic = "\x28\xb5\x2f\xfd";
+  constexpr std::array<std::size_t, 4> id_sizes = {0, 1, 2, 4};
+  constexpr std::size_t descriptor_at = 4;
+  if (!frame.starts_with(magic) || frame.size() <= descriptor_at) return std::nullopt;
+  const auto byte = [frame](std::size_t at) { return static_cast<unsigned char>(frame[at]); };
+  const unsigned descriptor = byte(descriptor_at);
+  const bool single_segment = (descriptor & 0x20U) != 0;
+  if (!single_segment) {
+    if (frame.size() <= descriptor_at + 1) return std::nullopt;
+    const unsigned window = byte(descriptor_at + 1);
+    const std::uint64_t base = std::uint64_t{1} << (10 + (window >> 3));
+    return base + base / 8 * (window & 7U);
+  }
+  // The window is the content's size.
+  const std::size_t size_at = descriptor_at + 1 + id_sizes[descriptor & 3U];
+  const std::size_t size_bytes = std::size_t{1} << (descriptor >> 6);
+  if (frame.size() < size_at + size_bytes) return std::nullopt;
+  std::uint64_t size = size_bytes == 2 ? 256 : 0;
+  for (std::size_t i = 0; i < size_bytes; ++i) {
+    size += std::uint64_t{byte(size_at + i)} << (8 * i);
+  }
+  return size;
+}
+
 class zstd_source final : public unpacking_source {
  public:
-  explicit zstd_source(std::unique_ptr<byte_source> packed)
-      : unpacking_source(std::move(packed), "zstd"), context_(::ZSTD_createDCtx()) {
+  zstd_source(std::unique_ptr<byte_source> packed, std::uint64_t memory)
+      : unpacking_source(std::move(packed), "zstd"),
+        context_(::ZSTD_createDCtx()),
+        memory_(memory) {
     if (!context_) throw std::bad_alloc();
+    // The limit is checked here, where it can be named.
+    const auto bounds = ::ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
+    (void)::ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, bounds.upperBound);
   }
 
  private:
@@ -167,16 +141,36 @@ class zstd_source final : public unpacking_source {
     void operator()(ZSTD_DCtx* context) const noexcept { ::ZSTD_freeDCtx(context); }
   };
 
+  /// Fails if the frame that begins with `header_` and the packed bytes needs too much memory. To
+  /// be called before zstd, which allocates the window as soon as the header is complete.
+  result<void> check_window(std::string_view packed) {
+    constexpr std::size_t max_header = 18;
+    if (at_frame_end_) header_.clear();
+    if (header_.size() >= max_header) return {};
+    header_ += packed.substr(0, max_header - header_.size());
+    const auto window = zstd_window(header_);
+    if (!window || *window <= memory_) return {};
+    return too_large("a window", *window, memory_, "zstd -dc --long=31");
+  }
+
   result<void> unpack_some(std::span<char> into, std::size_t& done) override {
     while (done == 0) {
       const auto packed = packed_bytes();
       if (!packed) return fail(packed.error());
       if (packed->empty() && at_frame_end_) return {};
+      if (auto ok = check_window(*packed); !ok) return ok;
       ZSTD_inBuffer from{.src = packed->data(), .size = packed->size(), .pos = 0};
       ZSTD_outBuffer to{.dst = into.data(), .size = into.size(), .pos = 0};
       const std::size_t outcome = ::ZSTD_decompressStream(context_.get(), &to, &from);
       take(from.pos);
       done = to.pos;
+      if (::ZSTD_getErrorCode(outcome) == ZSTD_error_memory_allocation) throw std::bad_alloc();
+      if (::ZSTD_getErrorCode(outcome) == ZSTD_error_frameParameter_windowTooLarge) {
+        return fail(
+            errc::unsupported,
+            "the zstd data needs a larger window than libzstd has; unpack it with 'zstd -dc "
+            "--long=31' of a 64-bit system");
+      }
       if (::ZSTD_isError(outcome) != 0) return damaged(::ZSTD_getErrorName(outcome));
       at_frame_end_ = outcome == 0;
       // Without input zstd may still hold output that did not fit before.
@@ -186,49 +180,83 @@ class zstd_source final : public unpacking_source {
   }
 
   std::unique_ptr<ZSTD_DCtx, free_context> context_;
+  std::uint64_t memory_;
+  std::string header_;  // the first bytes of the frame
   bool at_frame_end_ = true;
 };
 
-enum class packing : std::uint8_t { none, gzip, zstd, more_bytes };
+source_maker maker_of(codec how) noexcept {
+  switch (how) {
+    case codec::gzip:
+      return [](std::unique_ptr<byte_source> packed, std::uint64_t) {
+        return std::unique_ptr<byte_source>(new gzip_source(std::move(packed)));
+      };
+    case codec::zstd:
+      return [](std::unique_ptr<byte_source> packed, std::uint64_t memory) {
+        return std::unique_ptr<byte_source>(new zstd_source(std::move(packed), memory));
+      };
+    case codec::xz:
+      return xz_maker();
+    case codec::bzip2:
+      return bzip2_maker();
+    case codec::none:
+      break;
+  }
+  return nullptr;
+}
 
-packing recognise(std::string_view first) noexcept {
-  constexpr std::string_view gzip = "\x1f\x8b";           // RFC 1952, 2.3.1
-  constexpr std::string_view zstd = "\x28\xb5\x2f\xfd";   // RFC 8878, 3.1.1
-  constexpr std::string_view skippable = "\x2a\x4d\x18";  // 3.1.2, after a byte 0x50 to 0x5f
-  const auto begins_as = [first](std::string_view magic) {
-    return first.substr(0, magic.size()) == magic.substr(0, first.size());
-  };
-  if (begins_as(gzip)) return first.size() < gzip.size() ? packing::more_bytes : packing::gzip;
-  const bool skips =
-      !first.empty() && (static_cast<unsigned char>(first[0]) & 0xf0U) == 0x50U &&
-      first.substr(1, 3) == skippable.substr(0, std::min<std::size_t>(first.size() - 1, 3));
-  if (begins_as(zstd) || skips) return first.size() < 4 ? packing::more_bytes : packing::zstd;
-  return packing::none;
+/// The first bytes of a source, as far as they were needed.
+struct beginning {
+  std::string bytes;
+  bool is_whole = false;
+  std::optional<failure> failed;
+
+  /// Reads at least one byte more, up to `size` in all. Returns whether there may be more.
+  bool read(byte_source& from, std::size_t size) {
+    if (is_whole || failed || bytes.size() >= size) return false;
+    const std::size_t before = bytes.size();
+    bytes.resize(size);
+    const auto got = from.read(std::span(bytes).subspan(before));
+    bytes.resize(before + got.value_or(0));
+    if (!got) failed = got.error();
+    is_whole = got && *got == 0;
+    return got && *got != 0;
+  }
+};
+
+/// Fails if the source is a filter. Waits for more bytes only if the first ones suggest it.
+result<void> refuse_filter_in(byte_source& from, beginning& first) {
+  constexpr std::size_t enough = std::size_t{1} << 20;
+  if (first.bytes.find('\0') == std::string::npos) return {};
+  const auto guess = dialects::recognise(std::as_bytes(std::span(first.bytes)));
+  if (guess.certain == nullptr && guess.damaged == nullptr) return {};
+  while (first.read(from, enough)) {
+  }
+  return refuse_filter(first.bytes, first.is_whole);
 }
 
 }  // namespace
 
-bool begins_packed(std::string_view bytes) noexcept {
-  const packing found = recognise(bytes);
-  return found == packing::gzip || found == packing::zstd;
-}
-
-result<std::unique_ptr<byte_source>> unpack(std::unique_ptr<byte_source> packed) {
-  std::array<char, 4> first{};
-  std::size_t seen = 0;
-  packing found = packing::more_bytes;
-  while (found == packing::more_bytes && seen < first.size()) {
-    const auto got = packed->read(std::span(first).subspan(seen));
-    if (!got) return fail(got.error());
-    if (*got == 0) break;
-    seen += *got;
-    found = recognise({first.data(), seen});
+result<std::unique_ptr<byte_source>> unpack(std::unique_ptr<byte_source> source,
+                                            std::uint64_t memory) {
+  constexpr int max_layers = 4;  // as in keys.tar.gz.xz
+  for (int layer = 0;; ++layer) {
+    beginning first;
+    recognised_packing recognised{nullptr, true};
+    while (recognised.needs_more && first.read(*source, packing_bytes)) {
+      recognised = recognise_packing(first.bytes);
+    }
+    if (layer == 0 && first.failed && first.bytes.empty()) return fail(std::move(*first.failed));
+    if (recognised.found == nullptr) {
+      if (auto ok = refuse_filter_in(*source, first); !ok) return fail(std::move(ok.error()));
+    }
+    auto whole = std::make_unique<replayed_source>(std::move(source), std::move(first.bytes),
+                                                   std::move(first.failed));
+    if (recognised.found == nullptr) return whole;
+    const source_maker make = maker_of(recognised.found->how);
+    if (make == nullptr || layer == max_layers) return unread_packing(*recognised.found);
+    source = make(std::move(whole), memory);
   }
-  auto whole =
-      std::make_unique<replayed_source>(std::move(packed), std::string_view(first.data(), seen));
-  if (found == packing::gzip) return std::make_unique<gzip_source>(std::move(whole));
-  if (found == packing::zstd) return std::make_unique<zstd_source>(std::move(whole));
-  return whole;
 }
 
 }  // namespace bloomset::cli

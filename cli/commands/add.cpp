@@ -88,6 +88,7 @@ action define(CLI::App& app) {
   flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
   options->key.declare(app);
   options->input.declare(app, keys::purpose::insert, true);
+  options->input.writes_to = &options->target;
   return [options] { return add(*options); };
 }
 

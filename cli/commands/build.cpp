@@ -7,6 +7,7 @@
 #include <cmath>
 #include <deque>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "canonical_order.hpp"
@@ -40,7 +41,6 @@ struct build_options {
   std::string format;
   plan_options plan;
   input_options input;
-  memory_limit_option memory;
   std::string part;
   std::vector<std::string> labels;
   bool force = false;
@@ -399,7 +399,9 @@ result<void> report_capacity(const any_filter& filter, std::uint64_t said, std::
 result<status> build(const build_options& options) {
   auto request = options.plan.request();
   if (!request) return fail(request.error());
-  const auto memory = options.memory.read();
+  const std::span key(&options.plan.key.file, 1);
+  if (auto ok = check_apart(options.target, key); !ok) return fail(std::move(ok.error()));
+  const auto memory = options.input.memory.read();
   if (!memory) return fail(memory.error());
   auto part = key_part::read(options.part);
   if (!part) return fail(part.error());
@@ -473,7 +475,6 @@ action define(CLI::App& app) {
   option(app, "--format", options->format,
          "write a filter of another program instead of a Bloomset filter")
       .value("FORMAT");
-  options->memory.declare(app);
   option(app, "--part", options->part,
          "only the keys of part I of N by their hashes, in a filter planned for all keys; 'merge' "
          "of the N files is the filter of all")
@@ -489,6 +490,7 @@ action define(CLI::App& app) {
        "vector_quotient and expandable");
   flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
   options->input.declare(app, keys::purpose::insert, false);
+  options->input.writes_to = &options->target;
   return [options] { return build(*options); };
 }
 

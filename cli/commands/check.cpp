@@ -28,7 +28,6 @@ struct check_options {
   std::vector<std::string> more_filters;
   format_options format;
   input_options input;
-  memory_limit_option memory;
   bool invert = false;
   bool count = false;
   bool quiet = false;
@@ -242,7 +241,7 @@ result<status> check(check_options& options) {
     if (auto ok = check_unshown(all.first(1), "FILTER"); !ok) return fail(std::move(ok.error()));
     if (auto ok = check_unshown(all.subspan(1), "--filter"); !ok) return fail(ok.error());
   }
-  const auto memory = options.memory.read();
+  const auto memory = options.input.memory.read();
   if (!memory) return fail(memory.error());
   const auto asked =
       query::open(std::move(filters), options.format,
@@ -261,7 +260,7 @@ result<status> check(check_options& options) {
   key_input& input = **opened;
   output out;
   const bool parallel = input.total_bytes().value_or(0) >= min_bytes_for_threads &&
-                        !(options.json && prints) && !input.secret();
+                        !(options.json && prints) && !input.secret() && !input.in_order();
   const auto sum = is_on_disk(options, *asked, *memory, input)
                        ? check_on_disk(options, *asked->in_hash_order(), *memory, input, out)
                    : parallel ? check_in_parallel(options, *asked, input, out)
@@ -301,7 +300,6 @@ action define(CLI::App& app) {
   flag(app, "--verify", options->verify,
        "verify the checksum of the whole filter first, also beyond 64 MiB");
   flag(app, "--strict", options->strict, "fail if --keys is not the filter's reader");
-  options->memory.declare(app);
   options->format.declare(app);
   options->input.declare(app, keys::purpose::ask, true);
   return [options] { return check(*options); };

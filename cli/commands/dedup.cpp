@@ -30,7 +30,6 @@ constexpr std::uint64_t first_capacity = std::uint64_t{1} << 20;
 struct dedup_options {
   plan_options plan;
   input_options input;
-  memory_limit_option memory;
 };
 
 /// The filter of the lines seen: of fixed size if one is given, else of a kind that grows.
@@ -71,6 +70,7 @@ result<void> pass_new(any_filter& seen, const key_batch& batch, key_format forma
     }
     const auto flags_of_line = added.subspan(first, last - first);
     if (first != last && std::ranges::find(flags_of_line, true) == flags_of_line.end()) continue;
+    if (std::ranges::binary_search(batch.skipped, i)) continue;
     out.append(line_of(batch.lines[i], format));
     out.append(format.end);
   }
@@ -90,6 +90,7 @@ result<void> defer_new(const any_filter& seen, const filter_hasher& hash, const 
       if (!old[key]) hashes.push_back(hash(std::as_bytes(std::span(batch.keys[key]))));
     }
     if (hashes.empty() && first != last) continue;
+    if (std::ranges::binary_search(batch.skipped, i)) continue;
     if (auto ok = later.add(line_of(batch.lines[i], format), hashes); !ok) return ok;
   }
   return {};
@@ -98,7 +99,7 @@ result<void> defer_new(const any_filter& seen, const filter_hasher& hash, const 
 result<status> dedup(const dedup_options& options) {
   const auto request = options.plan.request();
   if (!request) return fail(request.error());
-  const auto memory = options.memory.read();
+  const auto memory = options.input.memory.read();
   if (!memory) return fail(memory.error());
   const auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
@@ -152,8 +153,8 @@ action define(CLI::App& app) {
       .value("N");
   option(app, "--memory", options->plan.memory, "use fixed memory of that size: 120MB, 1GiB")
       .value("SIZE");
-  options->memory.declare(app);
   options->input.declare(app, keys::purpose::insert, false);
+  options->input.keys.is_blank.keep_empty = true;  // an empty line is printed once
   return [options] { return dedup(*options); };
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <bloomset/plan/units.hpp>
 
 #include "commands/all.hpp"
@@ -44,6 +45,8 @@ std::string summary(const std::string& name, const dialects::foreign_filter& bef
 }
 
 result<status> run(const arguments& given) {
+  const std::array read = {given.file, given.format.key.file};
+  if (auto ok = check_apart(given.output, read); !ok) return fail(std::move(ok.error()));
   if (auto ok = check_target(given.output, given.force); !ok) return fail(std::move(ok.error()));
   if (!given.fpr.empty() && !given.factor.empty()) {
     return fail(errc::invalid_argument, "--fpr and --factor contradict each other; give one");

@@ -150,6 +150,10 @@ result<void> check_rate(const std::string& first, const any_filter& merged,
 }
 
 result<status> run(const arguments& given, const way& by) {
+  // A union holds all that its inputs held, so it may take the place of one; an intersection not.
+  std::vector<std::string> kept = {given.format.key.file};
+  if (&by == &intersecting) kept.insert(kept.end(), given.files.begin(), given.files.end());
+  if (auto ok = check_apart(given.output, kept); !ok) return fail(std::move(ok.error()));
   if (auto ok = check_target(given.output, given.force); !ok) return fail(std::move(ok.error()));
   // Held until the output is written, because the output may be one of the inputs: a concurrent
   // `add` to it waits instead of being lost.

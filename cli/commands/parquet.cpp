@@ -8,6 +8,7 @@
 #include <bloomset/plan/units.hpp>
 #include <filesystem>
 #include <optional>
+#include <span>
 
 #include "commands/all.hpp"
 #include "declare.hpp"
@@ -58,6 +59,10 @@ result<status> attach(const arguments& given) {
   std::optional<file_lock> lock;
   std::error_code error;
   if (!in_place) {
+    if (auto ok = check_apart(given.output, std::span(&given.file, 1)); !ok) {
+      return fail(ok.error().code,
+                  ok.error().message + ", or leave -o out to change the file in place");
+    }
     if (auto ok = check_target(given.output, given.force); !ok) return fail(std::move(ok.error()));
   } else if (std::filesystem::is_regular_file(given.file, error)) {
     auto locked = file_lock::acquire(given.file);

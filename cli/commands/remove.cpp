@@ -85,6 +85,7 @@ action define(CLI::App& app) {
   flag(app, "--strict", options->strict, "fail if --keys is not the filter's reader");
   options->key.declare(app);
   options->input.declare(app, keys::purpose::insert, true);
+  options->input.writes_to = &options->target;
   return [options] { return remove(*options); };
 }
 

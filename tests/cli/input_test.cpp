@@ -90,7 +90,7 @@ TEST(key_reader, splits_as_a_naive_split_does_at_every_block_and_piece_boundary)
 }
 
 std::vector<std::string> read_blocks(key_reader& reader, char end, std::size_t memory_size) {
-  std::vector<char> memory(memory_size);
+  line_memory memory(memory_size);
   std::vector<std::string> keys;
   for (;;) {
     const auto block = reader.next_block(memory);
@@ -104,28 +104,27 @@ std::vector<std::string> read_blocks(key_reader& reader, char end, std::size_t m
   }
 }
 
-TEST(key_reader, a_mark_and_line_ends_are_seen_at_every_block_and_piece_boundary) {
+TEST(key_reader, a_mark_and_the_last_line_are_seen_at_every_block_and_piece_boundary) {
   const std::string mark = "\xef\xbb\xbf";
   struct example {
     std::string text;
     byte_order_mark begins;
-    bool all_cr;
+    bool lacks_end;
   };
   const std::vector<example> examples = {
       {"", byte_order_mark::none, false},
-      {"a", byte_order_mark::none, false},
-      {"a\r", byte_order_mark::none, false},
-      {"a\r\n", byte_order_mark::none, true},
+      {"a", byte_order_mark::none, true},
+      {"a\r", byte_order_mark::none, true},
+      {"a\r\n", byte_order_mark::none, false},
       {"\r\n\r\nb", byte_order_mark::none, true},
-      {"a\r\nb\n", byte_order_mark::none, false},
       {"a\nb\r\n", byte_order_mark::none, false},
-      {mark, byte_order_mark::utf8, false},
+      {mark, byte_order_mark::utf8, true},
       {mark + "\n", byte_order_mark::utf8, false},
-      {mark + "a\r\nb\r\n", byte_order_mark::utf8, true},
-      {mark + mark + "a", byte_order_mark::utf8, false},
-      {"\xef\xbb", byte_order_mark::none, false},
-      {"\xef\nb", byte_order_mark::none, false},
-      {"\xff\xfe", byte_order_mark::utf16, false},
+      {mark + "a\r\nb\r\n", byte_order_mark::utf8, false},
+      {mark + mark + "a", byte_order_mark::utf8, true},
+      {"\xef\xbb", byte_order_mark::none, true},
+      {"\xef\nb", byte_order_mark::none, true},
+      {"\xff\xfe", byte_order_mark::utf16, true},
       {std::string("\xfe\xff\0a\0\n", 6), byte_order_mark::utf16, false},
   };
   for (const example& each : examples) {
@@ -140,11 +139,13 @@ TEST(key_reader, a_mark_and_line_ends_are_seen_at_every_block_and_piece_boundary
                               {.end = '\n', .strip_cr = false, .drop_mark = drop}, block);
             const auto keys = by_block ? read_blocks(reader, '\n', block) : read_keys(reader);
             ASSERT_EQ(keys, expected) << each.text << ", block " << block << ", piece " << piece;
-            EXPECT_EQ(reader.mark(), each.begins) << each.text << ", block " << block;
-            EXPECT_EQ(reader.every_line_ends_in_cr(), each.all_cr) << each.text;
+            EXPECT_EQ(reader.form().mark, each.begins) << each.text << ", block " << block;
+            const bool lacks_end = each.lacks_end && !expected.empty();
+            EXPECT_EQ(reader.form().lacks_end, lacks_end) << each.text;
+            EXPECT_EQ(reader.form().cr_at_end, lacks_end && each.text.ends_with('\r')) << each.text;
             reader.restart(std::make_unique<memory_source>("x\n"));
             EXPECT_EQ(read_keys(reader), std::vector<std::string>{"x"});
-            EXPECT_EQ(reader.mark(), byte_order_mark::none);
+            EXPECT_EQ(reader.form().mark, byte_order_mark::none);
           }
         }
       }
@@ -241,6 +242,35 @@ unpacked unpack_all(const std::string& packed, std::size_t piece = SIZE_MAX,
     }
     if (*got == 0) return all;
     all.bytes.append(block, 0, *got);
+  }
+}
+
+TEST(key_reader, a_line_has_a_greatest_length) {
+  for (const bool by_block : {false, true}) {
+    const std::string long_line(10 << 20, 'x');
+    for (const std::uint64_t limit : {std::uint64_t{4} << 20, std::uint64_t{16} << 20}) {
+      key_reader reader(std::make_unique<memory_source>("a\n" + long_line + "\nb\n", 65536), {},
+                        1024, limit);
+      line_memory memory(2048);
+      std::string text;
+      std::string said;
+      for (;;) {
+        if (by_block) {
+          const auto block = reader.next_block(memory);
+          if (!block) said = block.error().message;
+          if (!block || block->empty()) break;
+          text.append(block->data(), block->size());
+        } else {
+          const auto keys = reader.next();
+          if (!keys) said = keys.error().message;
+          if (!keys || keys->empty()) break;
+          for (const auto key : *keys) text.append(key).push_back('\n');
+        }
+      }
+      const bool fits = limit > long_line.size();
+      EXPECT_EQ(text, fits ? "a\n" + long_line + "\nb\n" : "a\n");
+      EXPECT_EQ(said.find("longer than the memory limit") != std::string::npos, !fits) << said;
+    }
   }
 }
 
