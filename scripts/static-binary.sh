@@ -44,7 +44,7 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(ENV{PKG_CONFIG_LIBDIR} $made/lib/pkgconfig)
 end
 
-packages=(openssl libidn2 zlib libzstd xxhash fmtlib cli11 nlohmann-json3)
+packages=(openssl libidn2 zlib libzstd xz-utils bzip2 xxhash fmtlib cli11 nlohmann-json3)
 if [[ ! -e $work/sources/all ]]; then
   echo "== sources of ${packages[*]}"
   mkdir -p "$work/apt/partial"
@@ -87,10 +87,21 @@ zlib() {
   CHOST=$cpu-linux-musl ./configure --static --prefix="$made"
   make install
 }
+xz() {
+  ./configure --host="$cpu-linux-musl" --prefix="$made" --disable-shared --disable-threads --disable-nls --disable-doc \
+    --disable-xz --disable-xzdec --disable-lzmadec --disable-lzmainfo --disable-scripts
+  make "-j$(nproc)" install
+}
+bzip2() {
+  make CC="$CC" AR="$AR" RANLIB="$RANLIB" libbz2.a
+  cp libbz2.a "$made/lib" && cp bzlib.h "$made/include"
+}
 library openssl digests
 library libidn2 idn2
 library zlib zlib
 library libzstd with_cmake build/cmake -DZSTD_BUILD_PROGRAMS=OFF -DZSTD_BUILD_SHARED=OFF
+library xz-utils xz
+library bzip2 bzip2
 library xxhash with_cmake cmake_unofficial -DXXHASH_BUILD_XXHSUM=OFF
 library fmtlib with_cmake . -DFMT_TEST=OFF -DFMT_DOC=OFF
 library cli11 with_cmake . -DCLI11_BUILD_TESTS=OFF -DCLI11_BUILD_EXAMPLES=OFF -DCLI11_BUILD_DOCS=OFF
