@@ -129,16 +129,19 @@ result<opened_filter> filter_opener::open_foreign(const std::string& name,
   const dialects::dialect* format = format_ != nullptr ? format_ : guess.certain;
   if (format == nullptr && column_) format = *dialects::find("parquet");
   if (format == nullptr) {
+    // A length, of which bip37's first bytes consist, is a weaker sign than a packing's signature.
+    const bool begins_as_other = guess.damaged != nullptr && guess.damaged->name != "bip37";
+    const auto first = bytes.bytes().first(std::min(bytes.bytes().size(), packing_bytes));
+    const auto* const packed =
+        recognise_packing({reinterpret_cast<const char*>(first.data()), first.size()}).found;
+    if (packed != nullptr && !begins_as_other) {
+      return fail(errc::unsupported, fmt::format("{}: this is {}, and no filter; {}", name,
+                                                 packed->what, packed->remedy));
+    }
     if (guess.damaged != nullptr) {
       if (auto damaged = dialects::open(bytes, {.name = name}); !damaged) {
         return fail(std::move(damaged.error()));
       }
-    }
-    const auto first = bytes.bytes().first(std::min(bytes.bytes().size(), packing_bytes));
-    const std::string_view text(reinterpret_cast<const char*>(first.data()), first.size());
-    if (const packing* const packed = recognise_packing(text).found) {
-      return fail(errc::unsupported, fmt::format("{}: this is {}, and no filter; {}", name,
-                                                 packed->what, packed->remedy));
     }
     return no_filter(read_stored(bytes, verify, name).error(), guess);
   }

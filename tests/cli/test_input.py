@@ -5,7 +5,6 @@ import gzip
 import io
 import lzma
 import os
-import resource
 import sqlite3
 import subprocess
 import tarfile
@@ -15,7 +14,7 @@ import pytest
 
 LINES = b"alice\nbob\n"
 # Each reads keys in its own way, or writes another thing.
-READERS = [("build", "-o", "new"), ("build", "-o", "new", "--format", "dcso"), ("build", "-o", "new", "--keys", "sha1"),
+READERS = [("build", "-o", "new"), ("build", "-o", "new", "--format", "dcso", "--capacity", "9"), ("build", "-o", "new", "--keys", "sha1"),
            ("check", "f"), ("add", "f"), ("remove", "f"), ("count", "f"), ("dedup",)]
 
 
@@ -78,7 +77,7 @@ def test_damaged_xz_and_bzip2_name_file_and_place(run, tmp_path, lines, pack, fo
     run("build", "-o", "new", "short").refused("short:", f"the {format} data ends too early, after ")
     (tmp_path / "bad").write_bytes(packed[:-60] + b"\xff" * 40 + packed[-20:])
     run("build", "-o", "new", "bad").refused("bad:", f"the {format} data is damaged near byte ")
-    (tmp_path / "more").write_bytes(packed + b"garbage!")
+    (tmp_path / "more").write_bytes(packed + b"garbage!" * 4)
     run("build", "-o", "new", "more").refused("more:", f"the {format} data is damaged near byte ")
 
 
@@ -114,7 +113,7 @@ def test_every_verb_refuses_packings_and_filters(run, tmp_path, f, args):
     run(*args, input=zipped("l")).refused("stdin: this is a zip archive")
     run("build", "-o", "g", input=LINES).ok()
     run(*args, "g").refused("g: this is a Bloomset filter, and keys are read from lines", "FILTER")
-    run("build", "-o", "h", "--format", "dcso", input=LINES).ok()
+    run("build", "-o", "h", "--format", "dcso", "--capacity", "9", input=LINES).ok()
     for text in (tmp_path / "h").read_bytes(), gzip.compress((tmp_path / "h").read_bytes()):
         run(*args, input=text).refused("stdin: this is a filter of format dcso")
 
@@ -145,9 +144,8 @@ def test_answers_come_while_a_line_like_a_packing_waits(run, f, bloomset, tmp_pa
 def test_nul_bytes_are_told_unless_they_end_the_lines(run, f, args):
     told = run(*args, input=b"alice\0bob\0\n")
     assert f"bloomset {args[0]}: warning: stdin has NUL bytes" in told.err.decode() and b"give -0" in told.err
-    os.path.exists("new") and os.remove("new")
-    assert b"NUL" not in run(*args[:1], *(("-o", "two") if args[0] == "build" else ()), *args[1:2] * (args[0] in ("check", "add", "remove", "count")),
-                             "-0", input=b"alice\0bob\0").err
+    again = [each.replace("new", "new0") for each in args]
+    assert b"NUL" not in run(*again, "-0", input=b"alice\0bob\0").err
 
 
 # Windows of zstd, and long lines ---------------------------------------------------------------------------
@@ -254,7 +252,7 @@ def test_an_empty_line_has_no_key(run, reader, line):
     made = ["--keys", reader, "--kind", "vector_quotient", "--capacity", "100", "--fpr", "1e-9"]
     assert b": 2 keys" in run("build", "-o", "f", *made, input=text).ok().err
     assert b": 2 keys" in run("build", "-0", "-o", "g", *made, input=text.replace(b"\n", b"\0")).ok().err
-    assert b": 2 keys" in run("build", "-o", "d", "--format", "dcso", "--keys", reader, input=text).ok().err
+    assert b": 2 keys" in run("build", "-o", "d", "--format", "dcso", "--capacity", "9", "--keys", reader, input=text).ok().err
     assert b"f: 2 keys read" in run("add", "f", "--keys", reader, input=text).ok().err
     assert run("check", "f", "--keys", reader, input=text).out == (line + b"\n") * 2
     assert run("check", "-v", "f", "--keys", reader, input=b"\n\n").code == 1
@@ -308,9 +306,8 @@ def test_documents_as_python_writes_them(run):
     run("dedup", "--keys", "json:/v", input=text[text.index(b"\n") + 1:]).refused("stdin:1: the string at '/v' has half of a surrogate pair")
 
 
-@pytest.mark.parametrize("options", [(), ("--memory-limit", "16MB")])
-def test_dedup_does_not_print_what_it_skipped(run, options):
-    done = run("dedup", *options, "--keys", "fields:2,;", "--skip-bad", input=b"1;a\nbad\n2;b\nbad\n3;a\n\n").ok()
+def test_dedup_does_not_print_what_it_skipped(run):
+    done = run("dedup", "--keys", "fields:2,;", "--skip-bad", input=b"1;a\nbad\n2;b\nbad\n3;a\n\n").ok()
     assert done.out == b"1;a\n2;b\n\n"
     assert b"2 lines were skipped; the first is stdin:2" in done.err
 
