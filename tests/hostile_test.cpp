@@ -207,6 +207,22 @@ void use(any_filter& filter) {
   (void)serialize(filter.image());
 }
 
+/// Whatever may take memory that the parameters plan: growth, copies, unions, folds.
+void grow(any_filter& filter) {
+  static const std::vector<std::string> texts = [] {
+    std::vector<std::string> all;
+    for (int i = 0; i < 1500; ++i) all.push_back(fmt::format("key {}", i));
+    return all;
+  }();
+  static const std::vector<std::string_view> keys(texts.begin(), texts.end());
+  if (filter.can().insert) (void)filter.insert(keys);
+  auto copy = filter.copy();
+  if (copy && filter.can().merge) (void)copy->merge(filter);
+  if (copy && filter.can().intersect) (void)copy->intersect(filter);
+  (void)filter.fold(2);
+  if (filter.can().insert) (void)filter.clear();
+}
+
 /// Forged bytes are refused with a sentence or are a filter that can be used; memory never runs
 /// short on them, so that no absurd size was asked for.
 void open_and_use(const std::vector<std::byte>& bytes, const std::string& what) {
@@ -240,6 +256,46 @@ TEST_P(hostile, forged_parameters_are_refused_or_harmless_and_allocate_nothing) 
   }
   // The smallest absurd size is 2^31 bits, 256 MiB. A sanitizer keeps freed memory for a while.
   EXPECT_LT(peak_address_space() - before, std::uint64_t{sanitized ? 1024 : 128} << 20);
+}
+
+// A parameter that is in its range may still plan a growth that no file of this size has.
+TEST_P(hostile, forged_parameters_do_not_make_a_filter_grow_beyond_its_size) {
+  const std::size_t size = detail::load<std::uint32_t>(good_.data() + at::parameter_bytes);
+  const std::uint64_t before = peak_address_space();
+  ASSERT_NE(before, 0U);
+  const auto try_all = [&](std::size_t i, auto... values) {
+    const auto with = [&](auto value) {
+      auto filter = opened(forged(good_, i, value), verification::always, access::writable);
+      if (filter) grow(*filter);
+    };
+    (with(values), ...);
+  };
+  for (std::size_t i = at::parameters; i < at::parameters + size; i += 4) {
+    try_all(i, 1'000'000U, 4'000'000'000U, 0x7fffffffU);
+    if (i % 8 != 0) continue;
+    try_all(i, std::uint64_t{4'000'000'000}, std::uint64_t{1} << 33, std::uint64_t{1} << 40,
+            std::uint64_t{1} << 56, 1e-300, 1e-9, 0.999, 4.0, 1e6, 1e9, 1e18);
+  }
+  EXPECT_LT(peak_address_space() - before, std::uint64_t{sanitized ? 1024 : 128} << 20);
+}
+
+// Another program may overwrite a mapped file after its check.
+TEST(hostile_fuse, a_directory_that_changes_under_a_reader_leads_nowhere_else) {
+  std::vector<hash64> hashes;
+  for (std::uint64_t i = 0; i < 4'000'000; ++i) hashes.push_back(hash64{detail::remix64(i)});
+  auto bytes = file_bytes(value_of(fuse::build({.fpr = 0.01}, std::span<const hash64>(hashes))));
+  const auto view =
+      value_of(open_stored<fuse_view>(value_of(read_bytes(std::span<const std::byte>(bytes)))));
+  ASSERT_GT(view.params().shards, 1U);
+  const auto directory = static_cast<std::ptrdiff_t>(
+      bytes.size() - detail::load<std::uint64_t>(bytes.data() + at::payload_bytes));
+  const auto some = std::span<const hash64>(hashes).first(1000);
+  std::array<bool, 1000> answers{};
+  for (const std::byte value : {std::byte{0xff}, std::byte{0x7f}, std::byte{0}}) {
+    std::fill_n(bytes.begin() + directory, 16 * view.params().shards, value);
+    view.may_contain(some, answers);
+    for (const hash64 h : some) (void)view.may_contain(h);
+  }
 }
 
 TEST_P(hostile, a_parameter_word_of_all_ones_is_refused) {

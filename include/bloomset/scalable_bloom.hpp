@@ -112,6 +112,8 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
   static result<basic_scalable_bloom> open(scalable_bloom_params params, const Storage& bits,
                                            std::uint64_t count) {
     const auto all = bits.bytes();
+    // The next member is planned from the first fields, so they must be those of the members.
+    if (!has_planned_members(params)) return mismatch();
     std::vector<member_type> members;
     std::size_t at = 0;
     std::uint64_t keys_before = 0;

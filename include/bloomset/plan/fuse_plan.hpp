@@ -35,6 +35,8 @@ struct fuse_params {
 
   /// m, the number of fingerprints.
   std::uint64_t slots() const noexcept { return segments << segment_log2; }
+  /// The segments that the first place of a key may be in: the others follow it.
+  std::uint64_t starts() const noexcept { return segments - arity + 1; }
   /// Bytes of the directory of shards, before the fingerprints.
   std::uint64_t directory_bytes() const noexcept {
     return (std::uint64_t{shards} * 16 + 63) / 64 * 64;  // inline: every query needs it

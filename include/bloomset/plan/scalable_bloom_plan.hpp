@@ -65,6 +65,10 @@ result<scalable_bloom_params> plan_scalable_bloom(const scalable_bloom_spec& spe
 /// max_members, and beyond 2^62 bits for the member.
 result<bloom_params> plan_next_member(const scalable_bloom_params& params);
 
+/// Whether the members have the capacities that the other parameters plan, and bits enough for the
+/// rate. Then the next member is not larger than those of a file justify.
+bool has_planned_members(const scalable_bloom_params& params) noexcept;
+
 /// The number of keys in all that the filter can hold with unlimited memory.
 std::uint64_t scalable_bloom_limit(const scalable_bloom_params& params);
 

@@ -42,6 +42,7 @@ double series(double fpr, double tightening, std::size_t i) {
 // ceil(n0 * s^i), as a real number. A product such as 10 * 1.1 is computed slightly above its whole
 // number, which must not add a key.
 double capacity_of(const scalable_bloom_params& params, std::size_t i) {
+  if (i == 0) return static_cast<double>(params.capacity);
   const double exact = static_cast<double>(params.capacity) *
                        numeric::power(params.growth, static_cast<unsigned>(i));
   return std::ceil(exact * (1 - 1e-12));
@@ -151,6 +152,17 @@ result<bloom_params> plan_next_member(const scalable_bloom_params& params) {
   }
   if (!planned && i > 0) planned.error().code = errc::full;
   return planned;
+}
+
+bool has_planned_members(const scalable_bloom_params& params) noexcept {
+  for (std::size_t i = 0; i < params.members.size(); ++i) {
+    const bloom_params& member = params.members[i];
+    const double keys = capacity_of(params, i);
+    const double rate =
+        formulas::bloom_fpr_classic(keys, static_cast<double>(member.bits), member.hashes);
+    if (static_cast<double>(member.capacity) != keys || rate > params.fpr) return false;
+  }
+  return true;
 }
 
 std::uint64_t scalable_bloom_limit(const scalable_bloom_params& params) {

@@ -20,7 +20,8 @@ inline std::size_t find_zero(const std::byte* block, std::size_t bytes, std::siz
 inline cell_run long_run(const std::byte* block, std::size_t bytes, unsigned cell) noexcept {
   const std::size_t zero = find_zero(block, bytes, cell);
   const std::size_t next = find_zero(block, bytes, std::size_t{cell} + 1);
-  if (next == 8 * bytes) return {0, 0};
+  // The bytes of a mapped file may change between the two calls.
+  if (next == 8 * bytes || next <= zero) return {0, 0};
   return {zero - cell, next - zero - 1};
 }
 

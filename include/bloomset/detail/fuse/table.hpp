@@ -14,16 +14,20 @@
 
 namespace bloomset::detail {
 
-/// A shard, as a query uses it.
+/// A shard, as a query uses it. Another program may overwrite a mapped file after its check, so the
+/// shard is bounded again when it is read: its places are inside the fingerprints in any case.
 struct fuse_range {
   std::uint64_t first = 0;   ///< its first slot among all
   std::uint64_t length = 0;  ///< slots that first places are in
   std::uint64_t seed = 0;
 
-  static fuse_range at(const std::byte* entry, unsigned segment_log2) noexcept {
+  /// Precondition: `starts` segments of the table can be the first of a place.
+  static fuse_range at(const std::byte* entry, std::uint64_t starts,
+                       unsigned segment_log2) noexcept {
     const auto shard = load<fuse_shard>(entry);
-    return {std::uint64_t{shard.first} << segment_log2, std::uint64_t{shard.starts} << segment_log2,
-            shard.seed};
+    const std::uint64_t own = detail::min<std::uint64_t>(shard.starts, starts);
+    const std::uint64_t first = detail::min<std::uint64_t>(shard.first, starts - own);
+    return {first << segment_log2, own << segment_log2, shard.seed};
   }
 };
 
@@ -33,7 +37,8 @@ struct fuse_table {
   const std::byte* fingerprints = nullptr;
   std::uint64_t size = 0;  // of both, in bytes
   std::uint64_t shards = 0;
-  fuse_range front;  // the first shard
+  std::uint64_t starts = 1;  // segments that first places are in, of all shards
+  fuse_range front;          // the first shard
   unsigned arity = 3;
   unsigned fingerprint_bits = 8;
   unsigned segment_log2 = 2;
@@ -45,6 +50,7 @@ struct fuse_table {
         fingerprints(payload.data() + params.directory_bytes()),
         size(payload.size()),
         shards(params.shards),
+        starts(params.starts()),
         front{0, first_shard.length, first_shard.seed},
         arity(params.arity),
         fingerprint_bits(params.fingerprint_bits),
@@ -54,7 +60,8 @@ struct fuse_table {
   [[gnu::always_inline]] fuse_range shard(hash64 h) const noexcept {
     if (shards == 1) [[likely]]
       return {front.first, front.length, front.seed};
-    return fuse_range::at(directory + mulhi64(h.value, shards) * sizeof(fuse_shard), segment_log2);
+    return fuse_range::at(directory + mulhi64(h.value, shards) * sizeof(fuse_shard), starts,
+                          segment_log2);
   }
 
   /// The first byte of a fingerprint. Word is that of with_fuse_shape.
