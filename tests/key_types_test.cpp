@@ -68,6 +68,7 @@ static_assert(is_batch<std::vector<std::uint64_t>>);
 static_assert(is_batch<int[3]>);
 
 // Bytes as numbers, and characters of more than a byte, whose bytes differ between machines.
+static_assert(is_refused<std::nullptr_t>);
 static_assert(is_refused<std::vector<std::int8_t>>);
 static_assert(is_refused<std::array<signed char, 4>>);
 static_assert(is_refused<std::wstring>);

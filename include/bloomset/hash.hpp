@@ -157,9 +157,10 @@ using number_bytes = std::array<std::byte, 8>;
 /// as strings do. A UTF-8 text is the same key in every type.
 template <class K>
 concept byte_key =
-    std::convertible_to<const K&, std::string_view> ||
-    std::convertible_to<const K&, std::u8string_view> ||
-    std::convertible_to<const K&, std::span<const std::byte>> || detail::byte_range<K>;
+    !std::same_as<K, std::nullptr_t> &&
+    (std::convertible_to<const K&, std::string_view> ||
+     std::convertible_to<const K&, std::u8string_view> ||
+     std::convertible_to<const K&, std::span<const std::byte>> || detail::byte_range<K>);
 
 /// Keys that are whole numbers. A number is hashed as the eight little-endian bytes of its value,
 /// sign extended, so int32_t{5} and uint64_t{5} are the same key. Characters are not numbers,

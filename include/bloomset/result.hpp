@@ -3,6 +3,8 @@
 /// The return type of calls that can fail for reasons outside the program: files, parameters,
 /// requests.
 
+#include <bloomset/detail/core/language.hpp>
+
 #include <cassert>
 #include <concepts>
 #include <cstdint>

@@ -3,6 +3,8 @@
 // Arithmetic on 64-bit words, arrays of bits, and access to memory: unaligned, little-endian, ahead
 // of time. No other header depends on byte order.
 
+#include <bloomset/detail/core/language.hpp>
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>

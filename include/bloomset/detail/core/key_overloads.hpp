@@ -38,6 +38,13 @@ concept erases_hashes = requires(F& f, const typename F::hash_type& h) { f.erase
 template <class F>
 concept counts_hashes = requires(const F& f, const typename F::hash_type& h) { f.count(h); };
 
+/// A type that is neither a key nor a hash of a filter, nor a batch of either, such as double, bool
+/// or a pointer.
+template <class K, class F>
+concept no_key_for =
+    !key<K> && !key_batch<K> && !std::convertible_to<const K&, typename F::hash_type> &&
+    !std::convertible_to<const K&, std::span<const typename F::hash_type>>;
+
 /// The hashes of some keys, several at once. `Key` is as in for_hashes.
 template <key Key>
 void hash_together(const filter_hasher& hash, std::span<const Key> keys, hash64* hashes) noexcept {
@@ -128,6 +135,10 @@ class key_overloads {
     });
   }
 
+  /// Deleted, so that the compiler says what a key is.
+  template <no_key_for<Derived> K>
+  bool may_contain(const K& a_key_is_a_string_bytes_or_an_integer) const = delete;
+
   /// Inserts a key. The result tells whether it was new.
   template <key K>
     requires inserts_hashes<Derived>
@@ -148,6 +159,11 @@ class key_overloads {
     });
     return all;
   }
+
+  /// Deleted, so that the compiler says what a key is.
+  template <no_key_for<Derived> K>
+    requires inserts_hashes<Derived>
+  void insert(const K& a_key_is_a_string_bytes_or_an_integer) = delete;
 
   /// Undoes one insert of a member. Returns false if the key is certainly not a member.
   template <key K>
@@ -183,6 +199,11 @@ class key_overloads {
     });
   }
 
+  /// Deleted, so that the compiler says what a key is.
+  template <no_key_for<Derived> K>
+    requires erases_hashes<Derived>
+  void erase(const K& a_key_is_a_string_bytes_or_an_integer) = delete;
+
   /// The number of inserts of the key minus the number of its erases. It is never too low up to the
   /// kind's ceiling.
   template <key K>
@@ -191,6 +212,11 @@ class key_overloads {
     number_bytes number;
     return self().count(hash_of(self().hash_function(), k, number));
   }
+
+  /// Deleted, so that the compiler says what a key is.
+  template <no_key_for<Derived> K>
+    requires counts_hashes<Derived>
+  void count(const K& a_key_is_a_string_bytes_or_an_integer) const = delete;
 
   /// Counts a batch. Precondition: counts.size() >= keys.size().
   template <key_batch R>
