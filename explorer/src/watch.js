@@ -187,7 +187,8 @@ export function watchView(view, openTab) {
     show(stage, drawn.picture);
     const verdict = step && !step.error && frame.last ? verdictOf(step, state.kind) : null;
     show(telling,
-      h('h3', {}, step ? t(`doing_${step.verb}`, {x: step.element}) : t('start')),
+      h('h3', {}, step ? t(`doing_${step.verb}`, {x: step.element})
+        : trace.empty?.n ? t('start_filled', {n: number(trace.empty.n, 9)}) : t('start')),
       note ? h('p', {class: 'preface', id: 'note'}, note) : null, drawn.telling, verdict);
     // The figures are those after the last whole step.
     const settled = frame.last ? step : trace.steps[frame.step - 1];
@@ -272,9 +273,10 @@ export function watchView(view, openTab) {
     h('p', {class: 'next'}, next('play', () => { stop(); go(0); play(); }), next('type', () => element.focus()),
       next('plan', () => openTab('plan')), next('plots', () => openTab('plots')), documentAt('docs/README.md', t('next_read'))),
     h('div', {class: 'watch'},
-      h('section', {class: 'card', 'aria-label': t('element')}, actions),
+      // First, because a phone shows the sections below each other.
       h('section', {class: 'card theatre', 'aria-label': t('watch')},
         player, problem, stage, telling, figures, source),
+      h('section', {class: 'card typing', 'aria-label': t('element')}, actions),
       h('section', {class: 'card side', 'aria-label': t('settings')},
         list,
         h('button', {type: 'button', class: 'quiet', id: 'clear', onclick: () => change({steps: ''})}, t('clear')),

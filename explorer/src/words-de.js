@@ -29,7 +29,7 @@ export const de = {
   insert: 'Einfügen', check: 'Abfragen', erase: 'Löschen', clear: 'Alle Elemente entfernen', steps: 'Elemente, der Reihe nach',
   remove_step: '{x} entfernen', player: 'Abspielen', reset: 'Zum Anfang', back: 'Schritt zurück', play: 'Abspielen', pause: 'Anhalten',
   step: 'Schritt', end: 'Zum Ende', space: 'Leertaste', position: 'Stelle', position_of: '{at} von {of}',
-  start: 'Der leere Filter', doing_insert: '{x} einfügen', doing_check: '{x} abfragen', doing_erase: '{x} löschen',
+  start: 'Der leere Filter', start_filled: 'Der Filter mit {n} Elementen', doing_insert: '{x} einfügen', doing_check: '{x} abfragen', doing_erase: '{x} löschen',
   bit: 'Bit', counter: 'Zähler',
   bits_set: 'Gesetzte Bits: {list}', counters_above: 'Zähler über 0: {list}',
   is_zero: '{cell} {place} ist 0', is_set: '{cell} {place} ist {value}, {who}', set_by: 'gesetzt von {list}',

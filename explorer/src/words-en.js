@@ -29,7 +29,7 @@ export const en = {
   insert: 'Insert', check: 'Look up', erase: 'Erase', clear: 'Remove all elements', steps: 'Elements, in order',
   remove_step: 'Remove {x}', player: 'Player', reset: 'To the start', back: 'Step back', play: 'Play', pause: 'Pause',
   step: 'Step', end: 'To the end', space: 'Space', position: 'Position', position_of: '{at} of {of}',
-  start: 'The empty filter', doing_insert: 'Insert {x}', doing_check: 'Look up {x}', doing_erase: 'Erase {x}',
+  start: 'The empty filter', start_filled: 'The filter with {n} elements', doing_insert: 'Insert {x}', doing_check: 'Look up {x}', doing_erase: 'Erase {x}',
   bit: 'bit', counter: 'counter',
   bits_set: 'Bits set: {list}', counters_above: 'Counters above 0: {list}',
   is_zero: '{cell} {place} is 0', is_set: '{cell} {place} is {value}, {who}', set_by: 'set by {list}',

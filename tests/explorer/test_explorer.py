@@ -185,6 +185,9 @@ def test_a_phone_shows_all_of_it_in_its_width(page, tab):
             const r = e.getBoundingClientRect(); return [r.left, r.right, r.bottom]; })""", seen)
     assert all(0 <= left < right <= 390 for left, right, _ in places)
     assert all(bottom <= 844 for _, _, bottom in places[:2])
+    if tab == "watch":
+        assert page.run("return document.querySelector('#stage svg').getBoundingClientRect().bottom"
+                        " <= document.querySelector('#element').getBoundingClientRect().top")
     # Every control has a name for those who do not see it.
     nameless = page.run("""return [...document.querySelectorAll('button, input, select, textarea')]
         .filter((e) => !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length))

@@ -285,6 +285,8 @@ def test_an_expandable_filters_entries_give_a_bit_when_its_cells_double(page):
 def test_an_expandable_filter_splits_one_segment_and_looks_into_one(page):
     page.open(kind="expandable", crowd="24574", rate="1%", steps="+ant,+bee,+cat,?17")
     entries = lambda: [int(n) for n in page.attributes(".segment[data-segment]", "data-entries")]
+    page.one("#player-reset").click()
+    assert page.one("#telling h3").text == "The filter with 24,574 elements"
     page.all("#steps li > button:first-child")[1].click()
     before = entries()
     last_frame(page)
