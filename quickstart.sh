@@ -5,7 +5,8 @@
 #   ./quickstart.sh --explorer    also the page that shows filters at work
 #   ./quickstart.sh --all         also both, the C interface and the examples
 set -euo pipefail
-cd "$(dirname "$0")"
+called_from=$PWD
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 
 packages=(build)
 targets=(bloomset_program)
@@ -14,7 +15,7 @@ for option in "$@"; do
     --server) targets+=(bloomset_module) ;;
     --explorer) packages+=(explorer) targets+=(bloomset_explorer) ;;
     --all) packages+=(explorer) targets=(all) ;;
-    -h | --help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit ;;
+    -h | --help) sed -n '2,6s/^# \{0,1\}//p' quickstart.sh; exit ;;
     *) echo "quickstart.sh: there is no option '$option'; give --server, --explorer or --all" >&2; exit 2 ;;
   esac
 done
@@ -64,9 +65,9 @@ awk -v words="$(wc -c <"$work/members.txt")" -v size="$(wc -c <"$filter")" -v n=
     printf "\n%d words of %.1f MB in %.0f kB: %.2f bits per key.\n", n, words / 1e6, size / 1e3, size * 8 / n
     printf "Rate of false positives: 1%% requested, %.3f%% measured on %d non-members.\n", 100 * fp / s, s
   }'
+printf '\nTry next:\n'
+[[ $called_from == "$PWD" ]] || printf '  cd %q\n' "$PWD"
 cat <<'END'
-
-Try next:
   export PATH="$PWD/build:$PATH"                       # then "bloomset" is found, as docs/ writes it
   echo blooms | build/bloomset check build/words.bloom
   build/bloomset plan --capacity 100M --fpr 1%

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bloomset/keys/reader.hpp>
 #include <numeric>
 #include <optional>
@@ -34,6 +35,30 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   }
   return above[b.size()];
 }
+
+/// What other programs call a verb.
+struct synonym {
+  std::string_view word, verb;
+};
+constexpr std::array synonyms = {
+    synonym{"append", "add"},      synonym{"contains", "check"},
+    synonym{"create", "build"},    synonym{"del", "remove"},
+    synonym{"delete", "remove"},   synonym{"diff", "check"},
+    synonym{"erase", "remove"},    synonym{"exists", "check"},
+    synonym{"generate", "build"},  synonym{"grep", "check"},
+    synonym{"init", "build"},      synonym{"insert", "add"},
+    synonym{"inspect", "info"},    synonym{"intersection", "intersect"},
+    synonym{"join", "merge"},      synonym{"lookup", "check"},
+    synonym{"make", "build"},      synonym{"new", "build"},
+    synonym{"or", "merge"},        synonym{"query", "check"},
+    synonym{"rm", "remove"},       synonym{"search", "check"},
+    synonym{"show", "info"},       synonym{"shrink", "fold"},
+    synonym{"size", "plan"},       synonym{"stat", "info"},
+    synonym{"stats", "info"},      synonym{"test", "check"},
+    synonym{"union", "merge"},     synonym{"uniq", "dedup"},
+    synonym{"unique", "dedup"},    synonym{"update", "add"},
+    synonym{"validate", "verify"},
+};
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string_view meant = nearest(word, candidates);
@@ -189,6 +214,10 @@ std::string safe_json(std::string_view json) {
 }
 
 std::string no_verb(std::string_view word, const std::vector<std::string>& verbs) {
+  const auto* const other = std::ranges::find(synonyms, word, &synonym::word);
+  if (other != synonyms.end()) {
+    return fmt::format("there is no verb '{}' (did you mean '{}'?)", word, other->verb);
+  }
   return fmt::format("there is no verb '{}'{}", word, did_you_mean(word, verbs));
 }
 

@@ -112,6 +112,11 @@ result<void> check_chart(const std::string& target, bool force) {
         "--plot: stdout has the figures, so the chart cannot be written there; give the name "
         "of a file");
   }
+  if (!target.ends_with(".svg")) {
+    return fail(errc::invalid_argument,
+                fmt::format("--plot: a chart is written as SVG; name it {}",
+                            std::filesystem::path(target).replace_extension(".svg").string()));
+  }
   return check_target(target, force);
 }
 

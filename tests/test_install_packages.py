@@ -100,3 +100,11 @@ def test_somebody_elses_policy_is_left_alone(install, tmp_path):
     assert install().wait(timeout=60) == 0
     assert (tmp_path / "answer").read_text() == "104\n"
     assert policy.read_text() == "#!/bin/sh\nexit 104\n"
+
+
+def test_the_quick_start_may_be_called_from_any_folder(tmp_path):
+    link = tmp_path / "checkout"
+    link.symlink_to(SCRIPT.parents[1])
+    done = subprocess.run(["bash", "checkout/quickstart.sh", "--help"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "./quickstart.sh --server" in done.stdout

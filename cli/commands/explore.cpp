@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -40,12 +41,20 @@ result<fs::path> page() {
                           candidates.back().string()));
 }
 
-/// Whether the program opened the page.
-bool opens(const std::string& program, const std::string& path) {
+/// Whether the program opened the page. What a `quiet` one writes is not shown: desktop openers
+/// report on browsers that they tried in vain.
+bool opens(const std::string& program, const std::string& path, bool quiet) {
   std::vector<std::string> words = {program, path};
   std::array<char*, 3> argv = {words[0].data(), words[1].data(), nullptr};
   pid_t child = 0;
-  if (::posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ) != 0) return false;
+  posix_spawn_file_actions_t actions{};
+  if (::posix_spawn_file_actions_init(&actions) != 0) return false;
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (quiet) ::posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
+  }
+  const int failed = ::posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) return false;
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -61,9 +70,9 @@ result<status> run(bool only_print) {
     return done;
   }
   const char* const browser = std::getenv("BROWSER");  // NOLINT(concurrency-mt-unsafe)
-  if (browser != nullptr && *browser != '\0' && opens(browser, path)) return done;
+  if (browser != nullptr && *browser != '\0' && opens(browser, path, false)) return done;
   for (const char* const opener : {"xdg-open", "open"}) {
-    if (opens(opener, path)) return done;
+    if (opens(opener, path, true)) return done;
   }
   return fail(
       errc::unsupported,

@@ -34,6 +34,15 @@ def test_print_opens_nothing(run, tmp_path, page):
     assert not (tmp_path / "opened").exists()
 
 
+def test_what_a_desktop_opener_prints_is_not_shown(run, tmp_path, page):
+    opener = tmp_path / "xdg-open"
+    opener.write_text(f'#!/bin/sh\necho noise; echo more >&2\nprintf %s "$1" > "{tmp_path}/opened"\n')
+    opener.chmod(0o755)
+    done = run("explore", env={"BROWSER": "", "PATH": f"{tmp_path}:{os.environ['PATH']}"}).ok()
+    assert (done.out, done.err) == (b"", b"")
+    assert pathlib.Path((tmp_path / "opened").read_text()).samefile(page)
+
+
 def test_without_a_browser_it_says_where_the_page_is(run, tmp_path, page):
     run("explore", env={"BROWSER": browser(tmp_path, 1), "PATH": str(tmp_path)}).refused(
         "no browser could be started", "index.html")

@@ -54,7 +54,7 @@ def owners(path):
 WRITERS = [("add", "f"), ("remove", "f"), ("build", "--force", "-o", "f", "--kind", "cuckoo"),
            ("merge", "--force", "-o", "f", "f", "g"), ("convert", "--force", "-o", "d", "d"),
            ("build", "--force", "-o", "d", "--format", "dcso", "--capacity", "9"),
-           ("plan", "--force", "--plot", "p", "--capacity", "9")]
+           ("plan", "--force", "--plot", "p.svg", "--capacity", "9")]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
@@ -63,10 +63,10 @@ def test_who_changes_a_file_keeps_its_owner_or_says_so(run, bloomset, tmp_path, 
     for name, how in (("f", ["--kind", "cuckoo"]), ("g", ["--kind", "cuckoo"]),
                       ("d", ["--format", "dcso"])):
         build(run, name, MEMBERS, *how, "--capacity", "100")
-    (tmp_path / "p").write_bytes(b"")
-    kind = next(name for name in ("d", "p", "f") if name in args)
+    (tmp_path / "p.svg").write_bytes(b"")
+    kind = next(name for name in ("d", "p.svg", "f") if name in args)
     changed = tmp_path / kind
-    for name in "fgdp":
+    for name in ("f", "g", "d", "p.svg"):
         os.chown(tmp_path / name, 12345, 54321)
         os.chmod(tmp_path / name, 0o660)
     assert b"owner" not in run(*args, input=b"alice\n").ok().err

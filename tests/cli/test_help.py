@@ -50,6 +50,7 @@ def test_alone_it_prints_help_and_has_done_nothing(run):
 
 def test_the_version(run):
     assert re.fullmatch(rb"bloomset \d+\.\d+\.\d+\n", run("--version").ok().out)
+    assert run("-V").ok().out == run("--version").ok().out
 
 
 def test_every_verb_has_help_with_sorted_options_and_examples_of_it(run, verbs):
@@ -78,6 +79,9 @@ def test_options_name_their_units():
     (("PLAN",), "bloomset: there is no verb 'PLAN'"),
     (("mrege", "-o", "x", "a", "b"), "there is no verb 'mrege' (did you mean 'merge'?)"),
     (("zzzzzz",), "bloomset: there is no verb 'zzzzzz'; see"),
+    *[((word,), f"there is no verb '{word}' (did you mean '{verb}'?)") for word, verb in (
+        ("create", "build"), ("insert", "add"), ("delete", "remove"), ("union", "merge"), ("stats", "info"),
+        ("uniq", "dedup"), ("query", "check"))],
     (("help", "plam"), "there is no verb 'plam' (did you mean 'plan'?)"),
     (("plan", "--capcity", "5"), "no option '--capcity' (did you mean '--capacity'?); see 'bloomset plan"),
     (("plan", "--capcity=5"), "no option '--capcity' (did you mean '--capacity'?)"),

@@ -62,6 +62,8 @@ def test_a_picture_replaces_a_file_only_by_force(run, tmp_path, args):
 
 @pytest.mark.parametrize("args", PLOTS, ids=lambda args: args[0])
 def test_a_picture_does_not_go_to_stdout(run, tmp_path, args):
+    run(*args, "--plot", "rates.png").refused("--plot: a chart is written as SVG; name it rates.svg")
+    run(*args, "--plot", "rates").refused("name it rates.svg")
     run(*args, "--plot", "-").refused("--plot: ", "give the name of a file")
     assert not (tmp_path / "-").exists()
 
