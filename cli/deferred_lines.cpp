@@ -55,37 +55,24 @@ class hash_set {
 
 }  // namespace
 
-deferred_lines::deferred_lines(temporary_file lines, parted_file<record> keys, std::size_t memory,
-                               char end)
+deferred_lines::deferred_lines(waiting_lines lines, parted_file<record> keys, std::size_t memory)
     : lines_(std::move(lines)),
       keys_(std::move(keys)),
       // A buffer of records is sorted into memory of the same size.
-      max_records_(std::max(memory, 4 * buffer_bytes) / 2 / sizeof(record)),
-      end_(end) {}
+      max_records_(std::max(memory, 4 * buffer_bytes) / 2 / sizeof(record)) {}
 
 result<deferred_lines> deferred_lines::make(std::size_t memory, char end) {
-  auto lines = temporary_file::make();
+  auto lines = waiting_lines::make(end);
   if (!lines) return fail(std::move(lines.error()));
   auto keys = parted_file<record>::make(hash_parts);
   if (!keys) return fail(std::move(keys.error()));
-  return deferred_lines(std::move(*lines), std::move(*keys), memory, end);
+  return deferred_lines(std::move(*lines), std::move(*keys), memory);
 }
 
 result<void> deferred_lines::add(std::string_view line, std::span<const hash64> keys) {
-  for (const hash64 h : keys) key_buffer_.push_back({h, is_chosen_.size()});
-  is_chosen_.push_back(keys.empty());
-  line_buffer_.insert(line_buffer_.end(), line.begin(), line.end());
-  line_buffer_.push_back(end_);
-  if (line_buffer_.size() >= buffer_bytes) {
-    if (auto ok = write_lines(); !ok) return ok;
-  }
+  for (const hash64 h : keys) key_buffer_.push_back({h, lines_.size()});
+  if (auto ok = lines_.add(line, keys.empty()); !ok) return ok;
   return key_buffer_.size() < max_records_ ? result<void>() : write_keys();
-}
-
-result<void> deferred_lines::write_lines() {
-  auto ok = lines_.append(std::as_bytes(std::span(line_buffer_)));
-  line_buffer_.clear();
-  return ok;
 }
 
 result<void> deferred_lines::write_keys() {
@@ -101,7 +88,7 @@ result<void> deferred_lines::choose_new() {
       buffer_bytes / sizeof(record),
       [&](std::span<const record> some) -> result<void> {
         for (const record& one : some) {
-          if (seen.insert(one.hash)) is_chosen_[one.line] = true;
+          if (seen.insert(one.hash)) lines_.choose(one.line);
         }
         return {};
       },
@@ -120,36 +107,11 @@ result<void> deferred_lines::choose_members(const any_filter& filter) {
         const auto found = memory.first(some.size());
         if (auto ok = filter.may_contain(hashes, found); !ok) return ok;
         for (std::size_t i = 0; i < some.size(); ++i) {
-          if (found[i]) is_chosen_[some[i].line] = true;
+          if (found[i]) lines_.choose(some[i].line);
         }
         return {};
       },
       [] {});
-}
-
-std::uint64_t deferred_lines::chosen() const noexcept {
-  return static_cast<std::uint64_t>(std::count(is_chosen_.begin(), is_chosen_.end(), true));
-}
-
-result<void> deferred_lines::print(output& out) {
-  if (auto ok = write_lines(); !ok) return ok;
-  std::size_t line = 0;
-  line_buffer_.resize(buffer_bytes);
-  for (std::uint64_t at = 0; at < lines_.size();) {
-    const auto size = std::min<std::uint64_t>(buffer_bytes, lines_.size() - at);
-    const std::span<char> bytes(line_buffer_.data(), size);
-    if (auto ok = lines_.read(at, std::as_writable_bytes(bytes)); !ok) return ok;
-    at += size;
-    for (std::string_view left(bytes.data(), size); !left.empty();) {
-      const auto found = left.find(end_);
-      const auto now = left.substr(0, found == std::string_view::npos ? found : found + 1);
-      if (is_chosen_[line]) out.append(now);
-      line += found != std::string_view::npos;
-      left.remove_prefix(now.size());
-    }
-    if (auto ok = out.check(); !ok) return ok;
-  }
-  return {};
 }
 
 }  // namespace bloomset::cli

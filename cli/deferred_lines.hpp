@@ -1,6 +1,6 @@
 #pragma once
 
-// Lines on disk, of which some are printed at the end.
+// Lines that are printed at the end if the hashes of their keys are new, or in a filter.
 
 #include <bloomset/any_filter.hpp>
 #include <bloomset/hash.hpp>
@@ -11,9 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "output.hpp"
 #include "parted_file.hpp"
-#include "temporary_file.hpp"
+#include "waiting_lines.hpp"
 
 namespace bloomset::cli {
 
@@ -37,11 +36,11 @@ class deferred_lines {
   /// if its kind is in_hash_order. Precondition: the keys are hashed with its hash function.
   result<void> choose_members(const any_filter& filter);
   /// Chooses the other lines instead.
-  void invert() noexcept { is_chosen_.flip(); }
-  std::uint64_t chosen() const noexcept;
+  void invert() noexcept { lines_.invert(); }
+  std::uint64_t chosen() const noexcept { return lines_.chosen(); }
 
   /// Prints the chosen lines in their order.
-  result<void> print(output& out);
+  result<void> print(output& out) { return lines_.print(out); }
 
  private:
   struct record {
@@ -51,18 +50,14 @@ class deferred_lines {
     friend hash64 hash_of(const record& one) noexcept { return one.hash; }
   };
 
-  deferred_lines(temporary_file lines, parted_file<record> keys, std::size_t memory, char end);
+  deferred_lines(waiting_lines lines, parted_file<record> keys, std::size_t memory);
 
-  result<void> write_lines();
   result<void> write_keys();
 
-  temporary_file lines_;
+  waiting_lines lines_;
   parted_file<record> keys_;
   std::size_t max_records_;
-  char end_;
-  std::vector<char> line_buffer_;
   std::vector<record> key_buffer_;
-  std::vector<bool> is_chosen_;  // per line
 };
 
 }  // namespace bloomset::cli

@@ -76,8 +76,8 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
 
   const std::string name = how.target == "-" ? "stdout" : how.target;
   if (said != 0 && input.keys() > said) {
-    const std::string text = fmt::format("{}: {} keys were read, more than the --capacity of {}",
-                                         name, format_count(input.keys()), format_count(said));
+    const std::string text = fmt::format("{}: {} were read, more than the --capacity of {}", name,
+                                         format_count(input.keys(), "key"), format_count(said));
     if (how.strict) return fail(errc::full, text + " (--strict: nothing was written)");
     say("build", "warning: " + text + "; the filter is overfull");
   }
@@ -85,9 +85,9 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
   if (!written) return fail(written.error());
   if (!how.quiet) {
     const auto info = filter->info();
-    note(fmt::format("{}: {} keys, format {}, {}, {} hash functions, rate {}", name,
-                     format_count(input.keys()), info.format, format_bytes(info.bytes()),
-                     info.hashes, format_rate(info.current_fpr)));
+    note(fmt::format("{}: {}, format {}, {}, {}, rate {}", name, format_count(input.keys(), "key"),
+                     info.format, format_bytes(info.bytes()),
+                     format_count(info.hashes, "hash function"), format_rate(info.current_fpr)));
   }
   return done;
 }

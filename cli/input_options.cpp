@@ -86,7 +86,8 @@ result<void> check_unshown(std::span<const std::string> names, std::string_view 
 void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {
   keys.why = why;
   option(app, "INPUT", names,
-         "files of keys, one per line, also packed by gzip, zstd, xz or bzip2; - or none is stdin");
+         "files of keys, one per line, plain or packed by gzip, zstd, xz or bzip2; stdin if there "
+         "are none, or for -");
   flag(app, "-0,--null", nul, "lines end with NUL instead of a newline");
   flag(app, "--crlf", crlf,
        "files of Windows: drop a CR before the end of a line and a byte-order mark at the "
@@ -103,7 +104,7 @@ void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {
        "skip lines that --keys or the filter cannot read, and report their number at the end");
   flag(app, "--skip-comments", keys.is_blank.comments, "skip lines that begin with #");
   memory.declare(app);
-  flag(app, "--no-progress", no_progress, "no progress line, also on a terminal");
+  flag(app, "--no-progress", no_progress, "no progress line, even on a terminal");
 }
 
 }  // namespace bloomset::cli

@@ -79,6 +79,9 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
 result<void> key_input::open_next() {
   const std::size_t number = opened_++;
   prompted_ = secret() && names_[number] == "-" && can_prompt();
+  if (!prompted_ && names_[number] == "-" && can_prompt()) {
+    fmt::print(stderr, "reading keys from the terminal; end with Ctrl-D\n");
+  }
   auto file = prompted_ ? prompt_source("Password: ") : open_file(names_[number]);
   if (!file) return fail(std::move(file.error()));
   // Decompression would leave copies of secrets in memory that cannot be wiped.

@@ -33,6 +33,18 @@ void match_printer::append_names(const answers& said, std::size_t line, Out& out
 }
 
 template <class Out>
+void match_printer::append_place(std::uint64_t line, Out& out) const {
+  if (places_.files) {
+    out.append(input_.name());
+    out.append(":");
+  }
+  if (!places_.lines) return;
+  const fmt::format_int number(line);
+  out.append(std::string_view(number.data(), number.size()));
+  out.append(":");
+}
+
+template <class Out>
 void match_printer::print(const key_batch& batch, const answers& said, Out& out) const {
   const key_format format = input_.format();
   // Lines that are adjacent in the block are copied in one piece, ends included.
@@ -40,9 +52,12 @@ void match_printer::print(const key_batch& batch, const answers& said, Out& out)
   for (std::size_t i = 0; i < batch.lines.size(); ++i) {
     if (!said.selected.data()[i]) continue;
     const std::string_view line = line_of(batch.lines[i], format);
-    if (names_filters()) {
-      append_names(said, i, out, one_line);
-      out.append("\t");
+    if (names_filters() || places_.files || places_.lines) {
+      if (names_filters()) {
+        append_names(said, i, out, one_line);
+        out.append("\t");
+      }
+      append_place(batch.first_line + i, out);
       out.append(std::string_view(line.data(), line.size() + 1));
     } else if (run.data() + run.size() == line.data()) {
       run = {run.data(), run.size() + line.size() + 1};
@@ -106,14 +121,10 @@ void match_printer::append_record(const key_batch& batch, const answers& said, s
 void match_printer::print_json(const key_batch& batch, const answers& said, output& out) const {
   for (std::size_t i = 0; i < batch.lines.size(); ++i) {
     if (!said.selected.data()[i]) continue;
-    out.append("{");
-    if (input_.files() > 1) {
-      out.append(R"("file":)");
-      out.append(json_text(input_.name()));
-      out.append(',');
-    }
+    out.append(R"({"file":)");
+    out.append(json_text(input_.name()));
     const fmt::format_int line(batch.first_line + i);
-    out.append(R"("line":)");
+    out.append(R"(,"line":)");
     out.append({line.data(), line.size()});
     if (input_.choice().plain()) {
       out.append(R"(,"key":)");

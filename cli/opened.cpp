@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "declare.hpp"
+#include "input.hpp"
 #include "key_part.hpp"
 #include "packing.hpp"
 #include "target.hpp"
@@ -82,9 +83,25 @@ result<filter_opener> filter_opener::make(const format_options& options) {
   return made;
 }
 
-result<opened_filter> filter_opener::open(const std::string& name, access how, verification verify,
+result<mapped_storage> filter_opener::bytes_of(const std::string& name, std::string& shown) {
+  shown = name;
+  if (name != "-") return map_bytes(name);
+  shown = stdin_name;
+  if (::isatty(STDIN_FILENO) != 0) {
+    return fail(errc::invalid_argument,
+                "-: stdin is a terminal, and a filter is binary; redirect stdin, or name a file");
+  }
+  if (std::exchange(has_read_stdin_, true)) {
+    return fail(errc::invalid_argument,
+                "-: stdin has one filter; name a file for each of the others");
+  }
+  return map_bytes(path_of_filter(name));
+}
+
+result<opened_filter> filter_opener::open(const std::string& given, access how, verification verify,
                                           key_parts* parts) {
-  auto bytes = map_bytes(name);
+  std::string name;
+  auto bytes = bytes_of(given, name);
   if (!bytes) return fail(std::move(bytes.error()));
   if (!has_signature(bytes->bytes())) return open_foreign(name, *bytes, how, verify);
   ours_ = name;
@@ -98,8 +115,9 @@ result<opened_filter> filter_opener::open(const std::string& name, access how, v
 }
 
 result<std::variant<filter_info, dialects::foreign_info>> filter_opener::info(
-    const std::string& name) {
-  auto bytes = map_bytes(name);
+    const std::string& given) {
+  std::string name;
+  auto bytes = bytes_of(given, name);
   if (!bytes) return fail(std::move(bytes.error()));
   if (!has_signature(bytes->bytes())) {
     const auto filter = open_foreign(name, *bytes, access::read_only, verification::automatic);

@@ -42,10 +42,10 @@ class filter_opener {
  public:
   static result<filter_opener> make(const format_options& options);
 
-  /// Opens a filter file. A file with the Bloomset signature is a Bloomset filter, whatever the
-  /// options are. Another file has the format that they name, or else the one recognised by
-  /// content. A filter that lacks parts of its keys is opened only with `parts`, which receives
-  /// those that it has.
+  /// Opens a filter file, or stdin if the name is "-". A file with the Bloomset signature is a
+  /// Bloomset filter, whatever the options are. Another file has the format that they name, or else
+  /// the one recognised by content. A filter that lacks parts of its keys is opened only with
+  /// `parts`, which receives those that it has.
   result<opened_filter> open(const std::string& name, access how = access::read_only,
                              verification verify = verification::automatic,
                              key_parts* parts = nullptr);
@@ -59,17 +59,25 @@ class filter_opener {
 
  private:
   filter_opener() = default;
+  /// The bytes of a filter. `shown` becomes its name in messages.
+  result<mapped_storage> bytes_of(const std::string& name, std::string& shown);
   result<opened_filter> open_foreign(const std::string& name, const mapped_storage& bytes,
                                      access how, verification verify);
 
   std::optional<hash_key> key_;
   const dialects::dialect* format_ = nullptr;  // null: by content
   bool column_ = false;                        // whether --column is given
+  bool has_read_stdin_ = false;
   dialects::option_list options_;
   std::vector<bool> used_;                      // per option
   std::vector<const dialects::dialect*> seen_;  // formats of the filters opened so far
   std::string ours_;                            // the last Bloomset file opened
 };
+
+/// The path of a filter that is read: that of stdin for "-".
+inline std::string path_of_filter(const std::string& name) {
+  return name == "-" ? "/dev/stdin" : name;
+}
 
 /// Opens the one filter of a verb, read-only.
 result<opened_filter> open_filter(const std::string& name, const format_options& options,

@@ -48,7 +48,9 @@ void plan_options::declare(CLI::App& app) {
   option(app, "--capacity", capacity, "keys to plan for: 1000, 10M, 1e9").value("N");
   option(app, "--fpr", fpr, "rate of false positives: 1%, 0.01, 1/1000").value("P");
   option(app, "--confidence", confidence,
-         "share of filters whose rate is at most --fpr: 95% (default: the mean rate is)")
+         "make --fpr a bound that this share of filters keeps, such as 95% (default: --fpr is the "
+         "mean "
+         "rate)")
       .value("P");
   option(app, "--memory", memory, "size of the filter in bytes: 120MB, 1GiB").value("SIZE");
   option(app, "--bits", bits, "size of the filter in bits: 8000, 10M").value("M");
@@ -60,13 +62,15 @@ void plan_options::declare(CLI::App& app) {
   // CLI11's parser of numbers would wrap -3 around and read 010 as octal.
   app.add_option_function<std::string>(
          "--seed", [this](const std::string& given) { seed = read_seed(given); },
-         fmt::format("seed of the hash function, a 64-bit number or random; it is no secret, as "
-                     "'info' shows it (default {})",
-                     default_seed))
+         fmt::format(
+             "seed of the hash function, a 64-bit number or random; it is not a secret, because "
+             "'info' shows it (default {})",
+             default_seed))
       ->type_name("SEED");
   option(app, "--hash", hash,
-         "hash function of the keys: xxh3, or siphash with a secret key; xxh3-2x64 and "
-         "siphash-2x64 have 128 bits, which very low rates get by themselves")
+         "hash function: xxh3 (default), or siphash, which needs --key-file; xxh3-2x64 and "
+         "siphash-2x64 are 128-bit versions, which are chosen automatically when --fpr is too low "
+         "for 64 bits")
       .value("NAME")
       .one_of({"xxh3", "siphash", "xxh3-2x64", "siphash-2x64"});
   key.declare(app);

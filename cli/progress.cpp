@@ -1,13 +1,15 @@
 #include "progress.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bloomset/plan/units.hpp>
 #include <cmath>
-#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "terminal.hpp"
 
 namespace bloomset::cli {
 namespace {
@@ -26,10 +28,10 @@ std::string clock_time(double seconds) {
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
-std::size_t terminal_width() noexcept {
-  winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
+/// Whether the terminal knows the sequences that redraw a line.
+bool erases_lines() noexcept {
+  const char* const terminal = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe)
+  return terminal == nullptr || std::string_view(terminal) != "dumb";
 }
 
 void put(std::string_view text) noexcept {
@@ -41,7 +43,7 @@ void put(std::string_view text) noexcept {
 
 std::string progress_line(const progress_state& state, std::size_t width) {
   const double seconds = std::max(state.seconds, 1e-3);
-  std::string text = fmt::format("{} keys, {}", format_count(state.keys),
+  std::string text = fmt::format("{}, {}", format_count(state.keys, "key"),
                                  per_second(static_cast<double>(state.keys) / seconds));
   if (state.total_bytes && *state.total_bytes != 0) {
     const double share = std::clamp(
@@ -58,7 +60,7 @@ std::string progress_line(const progress_state& state, std::size_t width) {
 }
 
 progress::progress(bool wanted, std::optional<std::uint64_t> total_bytes)
-    : on_(wanted && ::isatty(STDERR_FILENO) != 0), total_bytes_(total_bytes) {}
+    : on_(wanted && ::isatty(STDERR_FILENO) != 0 && erases_lines()), total_bytes_(total_bytes) {}
 
 void progress::draw(std::uint64_t keys, std::uint64_t bytes) {
   const auto now = clock::now();
@@ -69,7 +71,7 @@ void progress::draw(std::uint64_t keys, std::uint64_t bytes) {
   put("\r\x1b[K" +
       progress_line(
           {.keys = keys, .bytes = bytes, .total_bytes = total_bytes_, .seconds = passed.count()},
-          terminal_width()));
+          terminal_width(STDERR_FILENO).value_or(80)));
 }
 
 void progress::clear() noexcept {

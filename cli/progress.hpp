@@ -23,7 +23,8 @@ struct progress_state {
 std::string progress_line(const progress_state& state, std::size_t width);
 
 /// Draws that line on stderr, first after half a second, then at most ten times per second. Does
-/// nothing if stderr is not a terminal or `wanted` is false.
+/// nothing if stderr is not a terminal, or one that cannot redraw a line (TERM=dumb), or if
+/// `wanted` is false.
 class progress {
  public:
   progress(bool wanted, std::optional<std::uint64_t> total_bytes);

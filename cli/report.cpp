@@ -89,7 +89,7 @@ std::string size_text(std::uint64_t bits, std::uint64_t bytes) {
 }
 
 own_texts texts_of(const plan_report& plan) {
-  own_texts own = {{"capacity", format_count(plan.capacity) + " keys"},
+  own_texts own = {{"capacity", format_count(plan.capacity, "key")},
                    {"bits", size_text(plan.bits, plan.bytes)},
                    {"bytes", ""},
                    {"bits_per_key", fmt::format("{:.2f}", plan.bits_per_key())},
@@ -195,10 +195,10 @@ figures info_figures(const dialects::foreign_info& info) {
                    {"bytes", ""},
                    {"estimated_size", keys_text(info.estimated_size, info.fill)}};
   if (info.capacity) {
-    own.emplace_back("capacity", format_count(*info.capacity) + " keys");
+    own.emplace_back("capacity", format_count(*info.capacity, "key"));
     own.emplace_back("bits_per_key", fmt::format("{:.2f} at capacity", *info.bits_per_key()));
   }
-  if (info.count) own.emplace_back("count", format_count(*info.count) + " keys inserted");
+  if (info.count) own.emplace_back("count", format_count(*info.count, "key") + " inserted");
   if (!info.can_merge) own.emplace_back("can", text_of(abilities{}, ", "));
   figures rows;
   append(rows, figures_of(info), own);
@@ -209,19 +209,21 @@ std::string keys_held(const filter_info& info) {
   const std::string counted = format_count(info.count);
   const count_meaning meaning = meaning_of_count(info);
   const double keys = distinct_keys(info);
-  const auto whole = [&] { return format_count(static_cast<std::uint64_t>(std::llround(keys))); };
+  const auto whole = [&] {
+    return format_count(static_cast<std::uint64_t>(std::llround(keys)), "key");
+  };
   if (meaning == count_meaning::copies) {
-    if (!(keys < 0.99 * static_cast<double>(info.count))) return counted + " keys";
-    return fmt::format("about {} keys in {} copies", whole(), counted);
+    if (!(keys < 0.99 * static_cast<double>(info.count))) return format_count(info.count, "key");
+    return fmt::format("about {} in {} copies", whole(), counted);
   }
   if (!std::isfinite(keys)) {
     return info.fill < 1 ? fmt::format("an unknown number of keys ({} counted)", counted)
-                         : fmt::format("more keys than it can tell (at least {})", counted);
+                         : fmt::format("too many keys to count (at least {})", counted);
   }
-  if (meaning == count_meaning::estimate)
-    return fmt::format("{}{} keys", info.count == 0 ? "" : "about ", counted);
-  if (whole() == counted) return counted + " keys";
-  return fmt::format("about {} keys ({} counted)", whole(), counted);
+  const std::string exact = format_count(info.count, "key");
+  if (meaning == count_meaning::estimate) return (info.count == 0 ? "" : "about ") + exact;
+  if (whole() == exact) return exact;
+  return fmt::format("about {} ({} counted)", whole(), counted);
 }
 
 std::string text_of(const abilities& can, std::string_view separator) {

@@ -109,8 +109,8 @@ class measurement {
           }
         });
         if (held != keys_) {
-          return fail(errc::full, fmt::format("the filter was full after {} of {} keys",
-                                              format_count(held), format_count(keys_)));
+          return fail(errc::full, fmt::format("the filter was full after {} of {}",
+                                              format_count(held), format_count(keys_, "key")));
         }
         times.at(in_batches).push_back(ns / static_cast<double>(keys_));
       }

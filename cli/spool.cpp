@@ -85,8 +85,8 @@ result<void> key_spool::spill() {
     auto made = parted_file<hash64>::make(parts_);
     if (!made) return fail(std::move(made.error()));
     file_.emplace(std::move(*made));
-    notice_(fmt::format("after {} keys their hashes go to a temporary file in {}",
-                        format_count(keys_), file_->folder()));
+    notice_(fmt::format("after {} their hashes go to a temporary file in {}",
+                        format_count(keys_, "key"), file_->folder()));
   }
   for (const chunk& one : chunks_) {
     if (auto ok = file_->append(one.hashes()); !ok) return ok;

@@ -130,6 +130,12 @@ TEST(units, counts_are_shown_in_groups_of_three) {
   EXPECT_EQ(format_count(largest), "9,223,372,036,854,775,807");
 }
 
+TEST(units, a_noun_follows_its_count) {
+  EXPECT_EQ(format_count(0, "key"), "0 keys");
+  EXPECT_EQ(format_count(1, "key"), "1 key");
+  EXPECT_EQ(format_count(1234, "line"), "1,234 lines");
+}
+
 TEST(units, sizes_are_shown_with_three_digits) {
   EXPECT_EQ(format_bytes(0), "0 B");
   EXPECT_EQ(format_bytes(958), "958 B");
@@ -149,7 +155,10 @@ TEST(units, rates_are_shown_with_three_digits) {
   EXPECT_EQ(format_rate(0.21577), "21.6%");
   EXPECT_EQ(format_rate(0.99999), "100%");
   EXPECT_EQ(format_rate(1), "100%");
-  EXPECT_EQ(format_rate(1e-9), "1.00e-07%");
+  EXPECT_EQ(format_rate(2e-6), "0.000200%");
+  EXPECT_EQ(format_rate(1e-6), "1.00e-06");
+  EXPECT_EQ(format_rate(9.73e-7), "9.73e-07");  // never a percent sign after an exponent
+  EXPECT_EQ(format_rate(1e-9), "1.00e-09");
 }
 
 TEST(units, a_shown_count_without_its_commas_is_read_back) {

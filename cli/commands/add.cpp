@@ -72,9 +72,9 @@ result<status> add(add_options& options) {
     // the current rate.
     const bool may_be_more = *newly_inserted < input.keys() &&
                              static_cast<double>(input.keys()) * info.current_fpr >= 0.5;
-    note(fmt::format("{}: {} keys read, {}{} of them new; now {}, planned for {}, rate {}",
-                     options.target, format_count(input.keys()), may_be_more ? "at least " : "",
-                     format_count(*newly_inserted), keys_held(info),
+    note(fmt::format("{}: {} read, {}{} of them new; now {}, planned for {}, rate {}",
+                     options.target, format_count(input.keys(), "key"),
+                     may_be_more ? "at least " : "", format_count(*newly_inserted), keys_held(info),
                      format_count(info.plan.capacity), format_rate(info.current_fpr)));
   }
   return done;

@@ -103,8 +103,8 @@ std::string shown_rate(const measured_kind& made) {
 
 void print_table(const std::vector<row>& rows, const measured_kind& first,
                  std::uint64_t key_bytes) {
-  fmt::print("{} keys of {} bytes; nanoseconds per key in one thread, including hashing\n",
-             format_count(first.plan.capacity), key_bytes);
+  fmt::print("{} of {}; nanoseconds per key in one thread, including hashing\n",
+             format_count(first.plan.capacity, "key"), format_count(key_bytes, "byte"));
   std::size_t width = std::string_view("kind").size();
   for (const row& each : rows) width = std::max(width, each.kind->name.size());
   fmt::print("\n  {:<{}}  {:>8}  {:>9}  {:^14}  {:^14}     present\n", "", width, "", "", "insert",
@@ -157,17 +157,16 @@ nlohmann::ordered_json json_of(const row& each) {
 
 std::string plot_of(const std::vector<row>& rows, const measured_kind& first) {
   const std::string_view marked = rows.front().kind->name;
-  chart made{
-      .title = "Nanoseconds per key over bits per key",
-      .subtitle = fmt::format("{} keys; filled: a look-up of an absent key, hollow: an insert; "
-                              "in batches; {}: {:.2f} bits/key, {} ns",
-                              format_count(first.plan.capacity), marked, first.bits_per_key(),
-                              shown_ns(first.ns.absent_batch)),
-      .x_label = "size (bits per key)",
-      .y_label = "time (ns per key)",
-      .y_percent = false,
-      .lines = {},
-      .marks = {}};
+  chart made{.title = "Nanoseconds per key over bits per key",
+             .subtitle = fmt::format("{}; filled: a look-up of an absent key, hollow: an insert; "
+                                     "in batches; {}: {:.2f} bits/key, {} ns",
+                                     format_count(first.plan.capacity, "key"), marked,
+                                     first.bits_per_key(), shown_ns(first.ns.absent_batch)),
+             .x_label = "size (bits per key)",
+             .y_label = "time (ns per key)",
+             .y_percent = false,
+             .lines = {},
+             .marks = {}};
   std::vector<double> bits;
   std::vector<double> times;
   for (const row& each : rows) {

@@ -379,8 +379,10 @@ std::string summary(const any_filter& filter, std::string_view name, std::uint64
       repeats ? fmt::format(" (about {} distinct)",
                             format_count(static_cast<std::uint64_t>(std::llround(different))))
               : "";
-  return fmt::format("{}: {} keys{}, {}, {:.2f} bits/key, rate {}", name, format_count(keys_read),
-                     distinct, format_bytes(info.plan.bytes), info.plan.bits_per_key(),
+  const double bits = 8 * static_cast<double>(info.plan.bytes) / (repeats ? different : read);
+  return fmt::format("{}: {}{}, {}{}, rate {}", name, format_count(keys_read, "key"), distinct,
+                     format_bytes(info.plan.bytes),
+                     keys_read == 0 ? "" : fmt::format(", {:.2f} bits/key", bits),
                      format_rate(info.current_fpr));
 }
 
@@ -389,8 +391,8 @@ std::string summary(const any_filter& filter, std::string_view name, std::uint64
 result<void> report_capacity(const any_filter& filter, std::uint64_t said, std::string_view name,
                              bool strict) {
   if (said == 0 || filter.size() <= said) return {};
-  const std::string text = fmt::format("{}: {} keys were read, more than the --capacity of {}",
-                                       name, format_count(filter.size()), format_count(said));
+  const std::string text = fmt::format("{}: {} were read, more than the --capacity of {}", name,
+                                       format_count(filter.size(), "key"), format_count(said));
   if (strict) return fail(errc::full, text + " (--strict: nothing was written)");
   say(verb, "warning: " + text + "; the filter is sized for all of them");
   return {};
@@ -475,9 +477,10 @@ action define(CLI::App& app) {
   option(app, "--format", options->format,
          "write a filter of another program instead of a Bloomset filter")
       .value("FORMAT");
-  option(app, "--part", options->part,
-         "only the keys of part I of N by their hashes, in a filter planned for all keys; 'merge' "
-         "of the N files is the filter of all")
+  option(
+      app, "--part", options->part,
+      "build one of N partial filters: each has full size, but holds only its share of the keys; "
+      "'merge' of all N gives the whole filter")
       .value("I/N");
   option(app, "--label", options->labels,
          "a fact for 'info' to show, such as source=example.org or licence=CC0")
@@ -512,14 +515,14 @@ command build_command() {
       "\n"
       "Without --capacity and --memory, keys are read and counted in one pass. Their hashes, 8 or\n"
       "16 bytes each, are kept in memory up to 1 GiB or a quarter of --memory-limit, then in a\n"
-      "temporary file in $TMPDIR. Kinds that are built once always keep the hashes. With --memory\n"
-      "alone they have the lowest rate that fits.\n"
+      "temporary file in $TMPDIR. Kinds that are built once always keep the hashes. If only\n"
+      "--memory is given, these kinds get the lowest rate that fits.\n"
       "\n"
       "A blocked_bloom, bloom, counting_bloom, fuse or ribbon filter that does not fit\n"
       "--memory-limit is built in temporary files. Other kinds must be in memory.\n"
       "\n"
-      "Most kinds have the same file for the same keys in any order. The others have it with\n"
-      "--canonical, which also keeps the hashes, even with --capacity, and sorts them.\n",
+      "Most kinds give the same file for the same keys in any order. The others do so with\n"
+      "--canonical, which keeps the hashes even if --capacity is given, and sorts them.\n",
       build::define};
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bloomset/plan/units.hpp>
 
 #include "blocks.hpp"
@@ -34,6 +35,13 @@ struct check_options {
   bool json = false;
   bool verify = false;
   bool strict = false;
+  bool line_numbers = false;
+  bool file_names = false;
+
+  /// Whether lines are printed with their places, which only one thread knows.
+  bool prints_places() const noexcept {
+    return (json || line_numbers || file_names) && !count && !quiet;
+  }
 };
 
 struct tally {
@@ -45,7 +53,7 @@ struct tally {
 /// One thread: prints each batch before it waits for input, and knows each line's number.
 result<tally> check_in_order(const check_options& options, const query& asked, key_input& input,
                              output& out) {
-  const match_printer printer(asked, input);
+  const match_printer printer(asked, input, {options.file_names, options.line_numbers});
   answers said(asked.filters());
   std::uint64_t selected = 0;
   for (;;) {
@@ -83,7 +91,7 @@ struct share {
   /// Checks every line of a block and keeps the text to print.
   reading check(const check_options& options, const query& asked, const key_input& input,
                 const key_block& block) {
-    const match_printer printer(asked, input);
+    const match_printer printer(asked, input, {});
     text.clear();
     return for_each_batch(block, input, reader ? &*reader : nullptr, lines,
                           [&](const key_batch& batch) {
@@ -222,12 +230,11 @@ void say_wrong_forms(const query& asked, const tally& sum, std::uint64_t keys) {
 bool is_on_disk(const check_options& options, const query& asked, const memory_limit& memory,
                 const key_input& input) {
   if (!memory.given || memory.fits(asked.size_in_bytes())) return false;
-  const bool numbers_lines = options.json && !options.count && !options.quiet;
-  if (asked.in_hash_order() != nullptr && !numbers_lines && !input.secret()) return true;
+  if (asked.in_hash_order() != nullptr && !options.prints_places() && !input.secret()) return true;
   say(verb,
       "the filters do not fit the memory limit and are read page by page, which is slow for "
-      "many keys; only a single blocked_bloom, fuse or ribbon filter, without --json, is "
-      "read in the order of the hashes");
+      "many keys; only a single blocked_bloom, fuse or ribbon filter, without --json, -n and -H, "
+      "is read in the order of the hashes");
   return false;
 }
 
@@ -240,6 +247,12 @@ result<status> check(check_options& options) {
     const std::span<const std::string> all(filters);
     if (auto ok = check_unshown(all.first(1), "FILTER"); !ok) return fail(std::move(ok.error()));
     if (auto ok = check_unshown(all.subspan(1), "--filter"); !ok) return fail(ok.error());
+  }
+  const auto& names = options.input.names;
+  const bool keys_in_stdin = names.empty() || std::ranges::find(names, "-") != names.end();
+  if (keys_in_stdin && std::ranges::find(filters, "-") != filters.end()) {
+    return fail(errc::invalid_argument,
+                "-: stdin cannot have both the filter and the keys; give files of keys");
   }
   const auto memory = options.input.memory.read();
   if (!memory) return fail(memory.error());
@@ -260,7 +273,7 @@ result<status> check(check_options& options) {
   key_input& input = **opened;
   output out;
   const bool parallel = input.total_bytes().value_or(0) >= min_bytes_for_threads &&
-                        !(options.json && prints) && !input.secret() && !input.in_order();
+                        !options.prints_places() && !input.secret() && !input.in_order();
   const auto sum = is_on_disk(options, *asked, *memory, input)
                        ? check_on_disk(options, *asked->in_hash_order(), *memory, input, out)
                    : parallel ? check_in_parallel(options, *asked, input, out)
@@ -278,7 +291,7 @@ result<status> check(check_options& options) {
     if (!sentence.empty()) say(verb, "warning: " + sentence);
   }
   if (options.count && !options.quiet) {
-    out.append(options.json ? match_printer(*asked, input).totals_json(sum->selected, sum->hits)
+    out.append(options.json ? match_printer(*asked, input, {}).totals_json(sum->selected, sum->hits)
                             : fmt::format("{}\n", sum->selected));
   }
   if (auto ok = out.flush(); !ok) return fail(ok.error());
@@ -287,7 +300,7 @@ result<status> check(check_options& options) {
 
 action define(CLI::App& app) {
   auto options = std::make_shared<check_options>();
-  option(app, "FILTER", options->filter, "a filter").required();
+  option(app, "FILTER", options->filter, "a filter; - is stdin").required();
   option(app, "--filter", options->more_filters,
          "another filter to query; the names of the matching filters and a tab then precede "
          "each line")
@@ -296,12 +309,20 @@ action define(CLI::App& app) {
   flag(app, "-v,--invert-match", options->invert, "select the lines that are certainly in none");
   flag(app, "-c,--count", options->count, "print only the number of selected lines");
   flag(app, "-q,--quiet", options->quiet, "print nothing, and stop at the first selected line");
+  flag(app, "-n,--line-number", options->line_numbers,
+       "print the number of each line in its file, and a colon, before it");
+  flag(app, "-H,--with-filename", options->file_names,
+       "print the name of each line's file, and a colon, before it");
   flag(app, "--json", options->json, "print one JSON object per selected line");
   flag(app, "--verify", options->verify,
-       "verify the checksum of the whole filter first, also beyond 64 MiB");
+       "verify the checksum of the whole filter first, even beyond 64 MiB");
   flag(app, "--strict", options->strict, "fail if --keys is not the filter's reader");
   options->format.declare(app);
   options->input.declare(app, keys::purpose::ask, true);
+  find_declared(app, "--memory-limit")
+      .meaning(
+          "read a filter that does not fit this memory once, from front to back, and keep the "
+          "lines in temporary files in $TMPDIR meanwhile (default: map the filter)");
   return [options] { return check(*options); };
 }
 
@@ -317,16 +338,20 @@ command check_command() {
       "  bloomset check events.parquet --column user users.txt\n"
       "  bloomset check pwned.bloom --keys password\n"
       "  bloomset check bad.bloom --keys safe-browsing --json urls.txt\n"
+      "  ssh host cat seen.bloom | bloomset check -n -H - *.log\n"
       "  if echo alice@example.com | bloomset check -q members.bloom; then ...\n"
       "\n"
       "Exit 0 if some line is selected, 1 if none is, 2 on an error. A line that is not printed "
       "is\n"
-      "certainly not in the filter. A line that is not in it is printed with the filter's rate.\n"
+      "certainly not in the filter. A few lines that are not in the filter are printed too: at a\n"
+      "rate of 1%, about one in a hundred.\n"
       "\n"
-      "A filter that exceeds --memory-limit is read once, in the order of the keys' hashes, and "
-      "the\n"
-      "lines are printed at the end. This needs one filter of kind blocked_bloom, fuse or ribbon.\n"
-      "Others, and filters without --memory-limit, are mapped.\n",
+      "A filter is mapped, so a query reads only the pages of the file that it needs. With\n"
+      "--memory-limit, a filter larger than three quarters of the limit is read once from front "
+      "to\n"
+      "back instead, and the lines are printed at the end, in their order. This works for one "
+      "filter\n"
+      "of kind blocked_bloom, fuse or ribbon, without --json, -n and -H.\n",
       check::define};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bloomset/any_filter.hpp>
 #include <bloomset/plan/units.hpp>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -10,9 +11,11 @@
 #include "commands/all.hpp"
 #include "declare.hpp"
 #include "deferred_lines.hpp"
+#include "exact_lines.hpp"
 #include "filling.hpp"
 #include "flags.hpp"
 #include "key_input.hpp"
+#include "key_set.hpp"
 #include "memory_limit.hpp"
 #include "output.hpp"
 #include "plan_options.hpp"
@@ -30,6 +33,56 @@ constexpr std::uint64_t first_capacity = std::uint64_t{1} << 20;
 struct dedup_options {
   plan_options plan;
   input_options input;
+  bool exact = false;
+};
+
+/// The expected number of new lines that were dropped as repeated ones.
+class loss {
+ public:
+  /// Counts keys that the filter took as new. Its rate is read when their number has grown by an
+  /// eighth, because that reads the whole filter.
+  void add(const any_filter& seen, std::uint64_t newly_inserted) {
+    inserted_ += newly_inserted;
+    if (inserted_ >= next_) read_rate(seen);
+  }
+  void read_rate(const any_filter& seen) {
+    // Among the new keys, the share that passes as old is the rate.
+    const double rate = std::min(seen.current_fpr(), 0.999);
+    const double odds = rate / (1 - rate);
+    expected_ += static_cast<double>(inserted_ - read_at_) * (odds_ + odds) / 2;
+    odds_ = odds;
+    read_at_ = inserted_;
+    next_ = std::max<std::uint64_t>(1024, inserted_ + inserted_ / 8);
+  }
+  /// Counts lines that the filter did not contain while it did not change any more. Only hashes of
+  /// 64 bits told them apart.
+  void add_later(std::uint64_t lines) {
+    const auto n = static_cast<double>(lines);
+    expected_ += n * odds_ + n * n * 0x1p-65;
+  }
+
+  /// A sentence, or nothing if no line was dropped or hardly any can be missing.
+  std::string sentence(std::uint64_t dropped) const {
+    const double missing = std::min(expected_, static_cast<double>(dropped));
+    if (missing <= worth_saying) return {};
+    if (missing < 1) {
+      return fmt::format("a new line may be missing, with a chance of about {}; --exact drops none",
+                         format_rate(-std::expm1(-missing)));
+    }
+    return fmt::format(
+        "about {} may be missing among the {} dropped as repeated; --exact drops none",
+        format_count(static_cast<std::uint64_t>(std::llround(missing)), "new line"),
+        format_count(dropped, "line"));
+  }
+
+ private:
+  static constexpr double worth_saying = 0.01;
+
+  std::uint64_t inserted_ = 0;
+  std::uint64_t read_at_ = 0;
+  std::uint64_t next_ = 0;
+  double odds_ = 0;
+  double expected_ = 0;
 };
 
 /// The filter of the lines seen: of fixed size if one is given, else of a kind that grows.
@@ -56,12 +109,15 @@ result<any_filter> make_seen(plan_request request, const memory_limit& memory) {
 }
 
 /// Prints the lines of a batch that have a key which is not in the filter, and lines without a key.
-/// Inserts all keys.
-result<void> pass_new(any_filter& seen, const key_batch& batch, key_format format, flags& memory,
-                      const key_input& input, output& out) {
+/// Inserts all keys. Returns the number of lines printed.
+result<std::uint64_t> pass_new(any_filter& seen, loss& lost, const key_batch& batch,
+                               key_format format, flags& memory, const key_input& input,
+                               output& out) {
   const auto added = memory.first(batch.keys.size());
   const auto done = seen.insert_absent(batch.keys, added);
   if (!done) return fail(done.error());
+  lost.add(seen, done->inserted);
+  std::uint64_t printed = 0;
   for (std::size_t i = 0; i < batch.lines.size(); ++i) {
     const auto [first, last] = batch.keys_of(i);
     if (last > done->done) {
@@ -73,8 +129,10 @@ result<void> pass_new(any_filter& seen, const key_batch& batch, key_format forma
     if (std::ranges::binary_search(batch.skipped, i)) continue;
     out.append(line_of(batch.lines[i], format));
     out.append(format.end);
+    ++printed;
   }
-  return out.check();
+  if (auto ok = out.check(); !ok) return fail(ok.error());
+  return printed;
 }
 
 /// Passes the lines that may have a new key to `later`. The filter does not change.
@@ -96,49 +154,122 @@ result<void> defer_new(const any_filter& seen, const filter_hasher& hash, const 
   return {};
 }
 
+void say_later(key_input& input, const memory_limit& memory, const std::string& folder) {
+  input.quieten();
+  say(verb, fmt::format("at line {} the memory limit of {} is reached; further new lines go to "
+                        "temporary files in {} and are printed at the end",
+                        format_count(input.lines()), format_bytes(memory.bytes), folder));
+}
+
+/// Lines of a pipe are printed before further ones are waited for.
+result<void> flush_before_waiting(const key_input& input, output& out) {
+  if (!input.total_bytes() && input.would_wait()) return out.flush();
+  return {};
+}
+
+result<status> dedup_exact(const dedup_options& options, const memory_limit& memory,
+                           key_input& input) {
+  const auto secret = new_hash_key();  // so that nobody can choose lines whose hashes are equal
+  if (!secret) return fail(secret.error());
+  const filter_hasher hash{hash_seed(*secret)};
+  const key_format format = options.input.format();
+  key_set seen;
+  output out;
+  std::vector<hashed_key> fresh;
+  std::optional<exact_lines> later;
+  const auto read = in_batches(input, [&](const key_batch& batch) -> result<void> {
+    if (!later && !memory.fits(seen.size_in_bytes())) {
+      auto made = exact_lines::make(memory.for_waiting(), format.end);
+      if (!made) return fail(made.error());
+      later.emplace(std::move(*made));
+      say_later(input, memory, later->folder());
+    }
+    for (std::size_t i = 0; i < batch.lines.size(); ++i) {
+      const auto [first, last] = batch.keys_of(i);
+      fresh.clear();
+      for (const std::string_view key : batch.keys.subspan(first, last - first)) {
+        const hash64 h = hash(std::as_bytes(std::span(key)));
+        if (later ? !seen.contains(h, key) : seen.insert(h, key)) fresh.push_back({h, key});
+      }
+      if (fresh.empty() && first != last) continue;
+      if (std::ranges::binary_search(batch.skipped, i)) continue;
+      const std::string_view line = line_of(batch.lines[i], format);
+      if (later) {
+        if (auto ok = later->add(line, fresh); !ok) return ok;
+      } else {
+        out.append(line);
+        out.append(format.end);
+      }
+    }
+    if (auto ok = out.check(); !ok) return ok;
+    return flush_before_waiting(input, out);
+  });
+  if (!read) return fail(read.error());
+  finish(input, verb);
+  if (later) {
+    seen = {};  // its memory is needed
+    if (auto ok = later->choose_new(memory.for_filter()); !ok) return fail(ok.error());
+    if (auto ok = later->print(out); !ok) return fail(ok.error());
+  }
+  if (auto ok = out.flush(); !ok) return fail(ok.error());
+  return done;
+}
+
 result<status> dedup(const dedup_options& options) {
   const auto request = options.plan.request();
   if (!request) return fail(request.error());
+  if (options.exact && (request->fpr != 0 || request->capacity != 0 || request->bits != 0)) {
+    return fail(errc::invalid_argument,
+                "--exact uses no filter; leave --fpr, --capacity and --memory out, or --exact");
+  }
   const auto memory = options.input.memory.read();
   if (!memory) return fail(memory.error());
   const auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
+  if (options.exact) return dedup_exact(options, *memory, input);
   auto seen = make_seen(*request, *memory);
   if (!seen) return fail(seen.error());
   output out;
   flags old;
+  loss lost;
+  std::uint64_t lines = 0;
+  std::uint64_t passed = 0;
   const key_format format = options.input.format();
   const filter_hasher hash(request->seed);
   std::optional<deferred_lines> later;
   const auto read = in_batches(input, [&](const key_batch& batch) -> result<void> {
+    lines += batch.lines.size() - batch.skipped.size();
     if (!later && seen->can().grow && !memory->fits(seen->size_in_bytes())) {
       auto made = deferred_lines::make(memory->for_waiting(), format.end);
       if (!made) return fail(made.error());
       later.emplace(std::move(*made));
-      input.quieten();
-      say(verb,
-          fmt::format("at line {} the memory limit of {} is reached; further new lines go to "
-                      "temporary files in {} and are printed at the end",
-                      format_count(input.lines()), format_bytes(memory->bytes), later->folder()));
+      say_later(input, *memory, later->folder());
     }
-    const auto ok = later ? defer_new(*seen, hash, batch, format, old, *later)
-                          : pass_new(*seen, batch, format, old, input, out);
-    if (ok && !input.total_bytes() && input.would_wait()) return out.flush();
-    return ok;
+    if (later) {
+      if (auto ok = defer_new(*seen, hash, batch, format, old, *later); !ok) return ok;
+    } else {
+      const auto now = pass_new(*seen, lost, batch, format, old, input, out);
+      if (!now) return fail(now.error());
+      passed += *now;
+    }
+    return flush_before_waiting(input, out);
   });
   if (!read) return fail(read.error());
   finish(input, verb);
+  lost.read_rate(*seen);
+  const std::string overfilled = overfull(*seen, "the lines seen");
   if (later) {
     *seen = any_filter(nullptr);  // its memory is needed
     if (auto ok = later->choose_new(); !ok) return fail(ok.error());
+    lost.add_later(later->chosen());
+    passed += later->chosen();
     if (auto ok = later->print(out); !ok) return fail(ok.error());
-    if (auto ok = out.flush(); !ok) return fail(ok.error());
-    return done;
   }
   if (auto ok = out.flush(); !ok) return fail(ok.error());
-  if (const std::string text = overfull(*seen, "the lines seen"); !text.empty()) {
-    say(verb, "warning: " + text + "; new lines may have been dropped");
+  if (!overfilled.empty()) say(verb, "warning: " + overfilled);
+  if (const std::string text = lost.sentence(lines - passed); !text.empty()) {
+    say(verb, text);
   }
   return done;
 }
@@ -153,6 +284,10 @@ action define(CLI::App& app) {
       .value("N");
   option(app, "--memory", options->plan.memory, "use fixed memory of that size: 120MB, 1GiB")
       .value("SIZE");
+  flag(
+      app, "--exact", options->exact,
+      "compare the lines themselves, so that no new line is dropped; needs memory for all distinct "
+      "lines, or beyond --memory-limit disk space");
   options->input.declare(app, keys::purpose::insert, false);
   options->input.keys.is_blank.keep_empty = true;  // an empty line is printed once
   return [options] { return dedup(*options); };
@@ -166,12 +301,18 @@ command dedup_command() {
       "dedup", "print each line the first time it is seen, without sorting",
       "  bloomset dedup names.txt > unique.txt\n"
       "  zcat *.log.gz | bloomset dedup --memory 1GiB --fpr 1e-9\n"
-      "  find / -type f -print0 | bloomset dedup -0 | xargs -0 ls -l\n"
+      "  bloomset dedup --exact --memory-limit 2GB urls.txt > unique-urls.txt\n"
       "\n"
-      "Needs 4 to 6 bytes of memory per distinct line. No line is printed twice. A new line is\n"
-      "dropped with probability --fpr. Without --capacity and --memory the memory grows as\n"
-      "needed. With one of them it is fixed, and beyond its capacity more new lines are dropped.\n"
-      "At --memory-limit further new lines are kept in temporary files, and printed at the end.\n",
+      "The output has the order of the input, and no line is printed twice. A filter of 4 to 6 "
+      "bytes\n"
+      "per distinct line remembers the lines seen, so a new line is dropped with probability "
+      "--fpr.\n"
+      "If new lines may be missing, dedup says at the end how many. --exact drops none, but keeps\n"
+      "the lines themselves and 40 bytes for each.\n"
+      "\n"
+      "Without --capacity and --memory, the filter grows as needed. With one of them its size is\n"
+      "fixed, and beyond its capacity more new lines are dropped. At --memory-limit further new\n"
+      "lines are kept in temporary files and printed at the end, in the same order.\n",
       dedup::define};
 }
 

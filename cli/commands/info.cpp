@@ -22,9 +22,9 @@ struct arguments {
 std::string sentence(const filter_info& info) {
   return fmt::format(
       "overfilled: the current rate, {}, is above the planned {}; rebuild it for "
-      "more than {} keys\n",
+      "more than {}\n",
       format_rate(info.current_fpr), format_rate(info.plan.planned_fpr),
-      format_count(info.plan.capacity));
+      format_count(info.plan.capacity, "key"));
 }
 
 template <class Info>
@@ -71,7 +71,7 @@ result<status> run(const arguments& given) {
 
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
-  option(app, "FILE", given->files, "filters").required();
+  option(app, "FILE", given->files, "filters; - is stdin").required();
   given->format.declare(app);
   given->format.key.uses_variable = false;  // only --key-file checks that the filter has the key
   flag(app, "--json", given->json, "print one JSON object per line");

@@ -242,7 +242,12 @@ action define(CLI::App& app) {
   }
   given->memory.declare(app);
   flag(app, "--force", given->force, "replace the file if it exists");
-  option(app, "FILE", given->files, "two or more filters of the same kind, size and seed")
+  option(app, "FILE", given->files,
+         &By == &merging
+             ? "two or more filters of the same kind and seed; blocked_bloom and bloom filters of "
+               "different sizes are folded, expandable filters may have any size, others must have "
+               "the same size; - is stdin"
+             : "two or more filters of the same kind, size and seed; - is stdin")
       .required()
       .at_least(2);
   given->format.declare(app);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bloomset/advise.hpp>
@@ -14,6 +15,7 @@
 #include "svg_chart.hpp"
 #include "target.hpp"
 #include "teach/plan_lines.hpp"
+#include "terminal.hpp"
 
 namespace bloomset::cli {
 namespace {
@@ -36,9 +38,16 @@ struct arguments {
   bool force = false;
 };
 
+/// Prints text, which is wrapped at the width of a terminal.
+void print(const std::string& text) {
+  const auto width = terminal_width(STDOUT_FILENO);
+  fmt::print("{}", width ? fitted(text, *width) : text);
+}
+
 void print_detail(const kind_info& kind, const plan_request& asked, const plan_report& plan) {
   const plan_request request = teach::settled_request(asked, plan);
-  fmt::print("{}: {}\n{}\n", kind.name, kind.summary, to_text(plan_figures(plan)));
+  print(fmt::format("{}: {}\n{}\n", kind.name, kind.summary, to_text(plan_figures(plan))));
+  // These lines are to be copied.
   fmt::print("  {}\n  {}\n", teach::shell_line(kind, request), teach::cpp_line(kind, request));
 }
 
@@ -51,27 +60,32 @@ void print_table(const advice& found) {
     width = std::max(width, each.kind->name.size());
     if (each.kind->kind == first.kind && each.plan) first_bytes = each.plan->bytes;
   }
+  // The comparison is left out where it would leave no room for the last column.
+  const auto columns = terminal_width(STDOUT_FILENO);
+  if (columns && *columns < width + first.name.size() + 85) first_bytes = 0;
   const auto versus = [&](const plan_report& plan) {
     if (first_bytes == 0) return std::string();
     return fmt::format("  {:>{}.2f}x",
                        static_cast<double>(plan.bytes) / static_cast<double>(first_bytes),
                        first.name.size() + 2);
   };
-  fmt::print("{:<{}}  {:>8}  {:>8}{}  {:>2}  {:>8}  {:>13}  can\n", "kind", width, "bits/key",
-             "size", first_bytes == 0 ? "" : fmt::format("  vs {}", first.name), "k", "rate",
-             "keys");
+  std::string text = fmt::format(
+      "{:<{}}  {:>8}  {:>8}{}  {:>2}  {:>8}  {:>13}  can\n", "kind", width, "bits/key", "size",
+      first_bytes == 0 ? "" : fmt::format("  vs {}", first.name), "k", "rate", "keys");
   for (const candidate& each : found.ranked) {
     if (!each.plan) continue;
     const plan_report& plan = *each.plan;
-    fmt::print("{:<{}}  {:>8.2f}  {:>8}{}  {:>2}  {:>8}  {:>13}  {}\n", each.kind->name, width,
-               plan.bits_per_key(), format_bytes(plan.bytes), versus(plan),
-               plan.hashes ? fmt::format("{}", *plan.hashes) : "-", format_rate(plan.planned_fpr),
-               format_count(plan.capacity), text_of(each.kind->can, " "));
+    text += fmt::format("{:<{}}  {:>8.2f}  {:>8}{}  {:>2}  {:>8}  {:>13}  {}\n", each.kind->name,
+                        width, plan.bits_per_key(), format_bytes(plan.bytes), versus(plan),
+                        plan.hashes ? fmt::format("{}", *plan.hashes) : "-",
+                        format_rate(plan.planned_fpr), format_count(plan.capacity),
+                        text_of(each.kind->can, " "));
   }
   for (const candidate& each : found.ranked) {
-    if (!each.plan) fmt::print("{:<{}}  - {}\n", each.kind->name, width, each.plan.error().message);
+    if (each.plan) continue;
+    text += fmt::format("{:<{}}  - {}\n", each.kind->name, width, each.plan.error().message);
   }
-  fmt::print("\nRecommended: {}.\n\n", found.reason);
+  print(text + fmt::format("\nRecommended: {}.\n\n", found.reason));
 }
 
 /// A way to make a filter of an unknown number of keys.
@@ -108,13 +122,13 @@ std::vector<unknown_size> ways_if_unknown(const advice& found, const plan_reques
 
 void print_ways(const std::vector<unknown_size>& ways) {
   if (ways.empty()) return;
-  fmt::print("\n{:<27}  {:>8}  {:>14}  best if\n", "if the number is unknown", "bits/key",
-             "while building");
+  std::string text = fmt::format("\n{:<27}  {:>8}  {:>14}  best if\n", "if the number is unknown",
+                                 "bits/key", "while building");
   for (const unknown_size& each : ways) {
-    fmt::print("{:<27}  {:>8.2f}  {:>14.2f}  {}\n", each.way, each.bits, each.building,
-               each.advised_if);
+    text += fmt::format("{:<27}  {:>8.2f}  {:>14.2f}  {}\n", each.way, each.bits, each.building,
+                        each.advised_if);
   }
-  fmt::print("'bloomset build' without --capacity counts first.\n");
+  print(text + "'bloomset build' without --capacity counts first.\n");
 }
 
 void print_json(const advice& found, const std::vector<unknown_size>& ways, bool rate_assumed) {
@@ -144,16 +158,15 @@ std::string plot_of(const kind_info& kind, const plan_report& plan) {
       std::clamp(static_cast<int>(std::floor(std::log10(plan.planned_fpr))) - 1, -12, -5);
   std::vector<double> rates;
   for (int i = 1; i <= -8 * lowest; ++i) rates.push_back(std::pow(10, -i / 8.0));
-  chart made{
-      .title = "Rate of false positives over bits per key",
-      .subtitle = fmt::format("{} keys; the plans of every kind, and log2(1/rate), the least "
-                              "possible",
-                              format_count(plan.capacity)),
-      .x_label = "size (bits per key)",
-      .y_label = "rate of false positives (%)",
-      .min_y = lowest,
-      .lines = {},
-      .marks = {}};
+  chart made{.title = "Rate of false positives over bits per key",
+             .subtitle = fmt::format("{}; the plans of every kind, and log2(1/rate), the least "
+                                     "possible",
+                                     format_count(plan.capacity, "key")),
+             .x_label = "size (bits per key)",
+             .y_label = "rate of false positives (%)",
+             .min_y = lowest,
+             .lines = {},
+             .marks = {}};
   chart_line bound{.name = "least possible", .points = {}, .colour = "#000000", .dash = ""};
   for (const double rate : rates) {
     bound.points.push_back({formulas::information_bound(rate), rate});
@@ -193,7 +206,7 @@ result<status> plan_one(const arguments& given, const plan_request& request, boo
     object["rate_assumed"] = rate_assumed;
     fmt::print("{}\n", object.dump());
   } else {
-    fmt::print("{}", remark_on(request, rate_assumed));
+    print(std::string(remark_on(request, rate_assumed)));
     print_detail(**kind, request, *plan);
   }
   return done;
@@ -217,7 +230,7 @@ result<status> run(const arguments& given) {
     print_json(*found, ways, rate_assumed);
     return done;
   }
-  fmt::print("{}", remark_on(*request, rate_assumed));
+  print(std::string(remark_on(*request, rate_assumed)));
   print_table(*found);
   print_detail(*best.kind, *request, *best.plan);
   print_ways(ways);

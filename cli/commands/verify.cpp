@@ -12,7 +12,7 @@ namespace {
 namespace verify {
 
 result<void> verify(const std::string& file) {
-  auto stored = map_file(file, verification::always);
+  auto stored = map_file(path_of_filter(file), verification::always);
   if (!stored) return fail(not_ours(stored.error(), "verify", file));
   // Opening also checks the parameters and the structure of the kind. No secret key is needed.
   stored->header.parts = {};

@@ -46,11 +46,11 @@ export function extra(name) {
 export const number = (value, digits = 3) =>
   Number(value).toLocaleString(chosen, {maximumSignificantDigits: digits});
 
-/** A rate as a percentage of three digits, written as the library writes it ("0.740%"); an axis needs fewer. */
+/** A rate of three digits, written as the library writes it ("0.740%", "9.73e-07"); an axis needs fewer. */
 export function rate(value, digits = 3) {
   if (!(value >= 0)) return '–';
   if (value === 0) return localized('0%');
-  if (value < 1e-6) return localized(`${(100 * value).toExponential(2).replace(/-(\d)$/, '-0$1')}%`);
+  if (value <= 1e-6) return localized(value.toExponential(2).replace(/-(\d)$/, '-0$1'));
   return value.toLocaleString(chosen, {style: 'percent', minimumSignificantDigits: digits, maximumSignificantDigits: 3});
 }
 

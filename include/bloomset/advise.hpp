@@ -40,7 +40,8 @@ struct advice {
 };
 
 /// The plan of one kind for the request. Fails with unsupported if the kind lacks an ability, and
-/// with invalid_argument if its planner refuses the request.
+/// with invalid_argument if its planner refuses the request, or if the request leaves the rate open
+/// and it would be above 90%.
 result<plan_report> plan_for(const kind_info& kind, const plan_request& request,
                              const needs& wanted);
 

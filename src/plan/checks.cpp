@@ -11,12 +11,12 @@ namespace bloomset::detail {
 result<void> check_request(std::uint64_t capacity, std::uint64_t max_capacity, double fpr,
                            std::uint64_t bits, double confidence) {
   if (capacity > max_capacity) {
-    return refuse("a capacity of {} keys is too large; at most {} are possible",
-                  format_count(capacity), format_count(max_capacity));
+    return refuse("a capacity of {} is too large; at most {} are possible",
+                  format_count(capacity, "key"), format_count(max_capacity));
   }
   if (!(fpr >= 0 && fpr < 1)) {
-    return refuse("a false-positive rate of {} is not one; it lies between 0 and 1, such as 0.01",
-                  fpr);
+    return refuse(
+        "a false-positive rate of {} is out of range; give one between 0 and 1, such as 0.01", fpr);
   }
   if (bits > max_bits) {
     return refuse("{} bits are too many; at most 2^62 are possible", bits);
@@ -33,9 +33,9 @@ result<void> check_hash_collisions(double fpr, std::uint64_t n) {
   const double least = 2 * formulas::hash_collision_fpr(static_cast<double>(keys));
   if (fpr == 0 || fpr >= least) return {};
   return refuse(
-      "a rate of {:.3g} with {} keys is below what 64-bit hashes can promise ({:.3g}); ask for a "
-      "higher rate",
-      fpr, format_count(keys), least);
+      "a rate of {:.3g} with {} is below what 64-bit hashes can promise ({:.3g}); ask for a higher "
+      "rate",
+      fpr, format_count(keys, "key"), least);
 }
 
 failure size_is_open(std::string_view kind) {
@@ -44,14 +44,14 @@ failure size_is_open(std::string_view kind) {
 
 failure no_key_fits(std::uint64_t bits, double fpr) {
   return refuse(
-      "{} bits cannot hold a single key at a rate of {:.3g}; give more memory or a higher rate",
-      format_count(bits), fpr);
+      "{} cannot hold a single key at a rate of {:.3g}; give more memory or a higher rate",
+      format_count(bits, "bit"), fpr);
 }
 
 failure too_few_bits(std::uint64_t bits, std::uint64_t keys, std::string_view kind,
                      std::string_view condition) {
-  return refuse("{} bits cannot hold {} key{} in a {}{}; give more memory{}", format_count(bits),
-                format_count(keys), keys == 1 ? "" : "s", kind, condition,
+  return refuse("{} cannot hold {} in a {}{}; give more memory{}", format_count(bits, "bit"),
+                format_count(keys, "key"), kind, condition,
                 condition.empty() ? "" : " or a higher rate");
 }
 
@@ -63,8 +63,9 @@ result<void> check_promise(double wanted, double planned, std::uint64_t capacity
                            std::uint64_t bits) {
   if (wanted == 0 || planned <= wanted * (1 + 1e-6)) return {};
   return refuse(
-      "{} keys in {} bits have a rate of {}, not {}; leave one of capacity, rate and memory open",
-      format_count(capacity), format_count(bits), format_rate(planned), format_rate(wanted));
+      "{} in {} would give a rate of {}, not {}; leave one of capacity, rate and memory open",
+      format_count(capacity, "key"), format_count(bits, "bit"), format_rate(planned),
+      format_rate(wanted));
 }
 
 failure hashes_were_chosen() {

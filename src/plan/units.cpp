@@ -17,6 +17,10 @@ std::string format_count(std::uint64_t n) {
   return grouped;
 }
 
+std::string format_count(std::uint64_t n, std::string_view noun) {
+  return detail::format_text("{} {}{}", format_count(n), noun, n == 1 ? "" : "s");
+}
+
 std::string format_bytes(std::uint64_t n) {
   constexpr std::array names = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
   auto value = static_cast<double>(n);
@@ -33,7 +37,7 @@ std::string format_bytes(std::uint64_t n) {
 std::string format_rate(double rate) {
   const double percent = rate * 100;
   if (percent == 0) return "0%";
-  if (percent < 1e-4) return detail::format_text("{:.2e}%", percent);
+  if (rate <= 1e-6) return detail::format_text("{:.2e}", rate);
   // The power of ten of the rounded figure: 0.99996 is shown as 1.00, not as 1.000.
   const std::string rounded = detail::format_text("{:.2e}", percent);
   const int power = std::stoi(rounded.substr(rounded.find('e') + 1));

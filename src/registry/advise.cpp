@@ -9,9 +9,13 @@
 #include <variant>
 
 #include "core/format.hpp"
+#include "plan/checks.hpp"
 
 namespace bloomset {
 namespace {
+
+// A filter of a higher rate is advised only to a user who names that rate.
+constexpr double max_useful_fpr = 0.9;
 
 using words = std::vector<std::string_view>;
 
@@ -182,7 +186,15 @@ result<plan_report> plan_for(const kind_info& kind, const plan_request& request,
     return detail::format_failure(
         errc::unsupported, "a filter of kind {} is built once and takes no more keys", kind.name);
   }
-  return kind.plan(request);
+  auto plan = kind.plan(request);
+  if (plan && request.fpr == 0 && plan->planned_fpr > max_useful_fpr) {
+    return detail::refuse(
+        "{} in {} would give a rate of {}, with which a filter tells next to "
+        "nothing; give more memory or fewer keys",
+        format_count(plan->capacity, "key"), format_bytes(plan->bytes),
+        format_rate(plan->planned_fpr));
+  }
+  return plan;
 }
 
 result<advice> advise(const plan_request& request, const needs& wanted,

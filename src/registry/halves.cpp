@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/format.hpp"
+#include "plan/checks.hpp"
 #include "registry/options.hpp"
 
 namespace bloomset {
@@ -35,23 +36,31 @@ result<void> check_halves(const plan_request& request) {
                           request.hashes);
   }
   if (const auto probe = option_text(request, "probe", "double"); probe != "double") {
-    return format_failure(errc::invalid_argument,
-                          "the probe rule {} hashes keys by itself and cannot have 128-bit hashes; "
-                          "use double hashing",
-                          probe);
+    return format_failure(
+        errc::invalid_argument,
+        "the probe rule {} hashes keys on its own and cannot have 128-bit hashes; "
+        "use double hashing",
+        probe);
   }
   return {};
 }
 
-/// The value of a half, or its failure with the rate that was asked for.
-template <class T>
-result<T> explained(const plan_request& request, result<T> of_half) {
-  if (!of_half && request.fpr != 0 && of_half.error().code == errc::invalid_argument) {
-    of_half.error().message =
-        format_text("a rate of {:.3g} needs two halves of rate {:.3g}: {}", request.fpr,
-                    std::sqrt(request.fpr), of_half.error().message);
+/// The plan of a half. The figures in a half's refusal are not those that the user gave, so a
+/// refusal of the rate is told in the user's own.
+result<plan_report> plan_half(const plan_request& request,
+                              result<plan_report> (*plan)(const plan_request&)) {
+  plan_request half = half_of(request, 0);
+  auto planned = plan(half);
+  if (planned || request.fpr == 0 || planned.error().code != errc::invalid_argument) return planned;
+  half.fpr = 0.5;
+  if (half.capacity == 0 || half.bits == 0) {
+    if (!plan(half)) return planned;  // the rate is not the reason
   }
-  return of_half;
+  return refuse(
+      "a rate of {:.3g} is too low for this kind, even with 128-bit hashes; give a higher rate{} "
+      "or "
+      "another kind",
+      request.fpr, request.bits == 0 ? "" : ", more memory");
 }
 
 /// The plan of a filter whose halves have these plans. A non-member must pass both.
@@ -264,7 +273,7 @@ class halves_model final : public any_model {
 result<plan_report> plan_halves(const plan_request& request,
                                 result<plan_report> (*plan)(const plan_request&)) {
   if (auto ok = check_halves(request); !ok) return fail(std::move(ok.error()));
-  auto half = explained(request, plan(half_of(request, 0)));
+  auto half = plan_half(request, plan);
   if (!half) return half;
   return joined(*half, *half);
 }
@@ -273,8 +282,7 @@ result<any_filter> make_halves(
     const plan_request& request,
     const std::function<result<any_filter>(const plan_request&, unsigned)>& make) {
   if (auto ok = check_halves(request); !ok) return fail(std::move(ok.error()));
-  return halves_model::make(
-      [&](unsigned i) { return explained(request, make(half_of(request, i), i)); });
+  return halves_model::make([&](unsigned i) { return make(half_of(request, i), i); });
 }
 
 result<any_filter> open_halves(const stored_filter& stored, access how,
@@ -359,8 +367,14 @@ unsigned hash_bits_for(const kind_info& kind, const plan_request& request) {
 result<any_filter> build_filter(const kind_info& kind, const plan_request& request,
                                 std::span<const hash_source> sources) {
   if (sources.size() == 1 || !kind.takes_128_bits) return kind.build(request, sources[0]);
-  return detail::make_halves(
+  auto made = detail::make_halves(
       request, [&](const plan_request& half, unsigned i) { return kind.build(half, sources[i]); });
+  if (made || made.error().code != errc::invalid_argument) return made;
+  // A half's refusal has a half's figures. If the rate is the reason, the plan says so.
+  plan_request whole = request;
+  if (whole.capacity == 0 && whole.bits == 0) whole.capacity = sources[0].size;
+  const auto plan = kind.plan(whole);
+  return plan ? std::move(made) : fail(plan.error());
 }
 
 result<void> choose_hash(plan_request& request, std::string_view name) {

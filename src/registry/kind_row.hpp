@@ -118,6 +118,8 @@ class kind_row {
 
   static result<any_filter> create(const plan_request& request) {
     if (!needs_halves(request)) return create_one(request);
+    // Its refusals have the figures of the whole filter.
+    if (auto whole = plan_halves(request, plan_one); !whole) return fail(std::move(whole.error()));
     return make_halves(request,
                        [](const plan_request& half, unsigned) { return create_one(half); });
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <deferred_lines.hpp>
+#include <exact_lines.hpp>
 #include <memory>
 #include <set>
 #include <string>
@@ -16,11 +17,12 @@ namespace {
 using bloomset::hash64;
 using namespace bloomset::cli;
 
-std::string printed(deferred_lines& lines) {
+template <class Lines, class... Memory>
+std::string printed(Lines& lines, Memory... memory) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::tmpfile(), std::fclose);
   {
     output out(::fileno(file.get()));
-    EXPECT_TRUE(lines.choose_new());
+    EXPECT_TRUE(lines.choose_new(memory...));
     EXPECT_TRUE(lines.print(out));
     EXPECT_TRUE(out.flush());
   }
@@ -61,6 +63,33 @@ TEST(deferred_lines, as_a_set_does_whatever_the_hashes_and_lengths) {
   }
   EXPECT_GT(seen.size(), 100'000U);
   EXPECT_TRUE(printed(*lines) == expected);
+}
+
+TEST(exact_lines, equal_hashes_and_too_little_memory_change_nothing) {
+  auto lines = exact_lines::make(0, '\n');
+  ASSERT_TRUE(lines);
+  std::set<std::string> seen;
+  std::string expected;
+  std::uint64_t state = 1;
+  for (std::uint64_t i = 0; i < 60'000; ++i) {
+    state = state * 6364136223846793005 + 1442695040888963407;
+    // Lines of two keys. Every 16 keys have one hash, and most hashes are in one group.
+    const std::array<std::string, 2> keys = {std::to_string(state >> 50),
+                                             std::to_string(state >> 49)};
+    std::vector<hashed_key> hashed;
+    bool is_new = false;
+    for (const std::string& key : keys) {
+      const std::uint64_t n = std::stoull(key) / 16;
+      hashed.push_back({hash64{n * 0x9e3779b97f4a7c15 >> (n % 3 == 0 ? 0 : 8)}, key});
+      is_new |= seen.insert(key).second;
+    }
+    const std::string line = std::to_string(i) + std::string(i % 20'000 == 7 ? 2'000'000 : 0, 'x');
+    ASSERT_TRUE(lines->add(line, hashed));
+    if (is_new) expected += line + '\n';
+  }
+  ASSERT_TRUE(lines->add("no key", {}));
+  EXPECT_GT(seen.size(), 30'000U);
+  EXPECT_TRUE(printed(*lines, std::size_t{0}) == expected + "no key\n");
 }
 
 TEST(deferred_lines, nothing_prints_nothing) {

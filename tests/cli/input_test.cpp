@@ -377,7 +377,7 @@ TEST(progress, the_line_says_share_rate_and_time_left) {
   EXPECT_EQ(progress_line({.keys = 10, .bytes = 5, .total_bytes = {}, .seconds = 2}, 100),
             "10 keys, 5/s");
   EXPECT_EQ(progress_line({.keys = 1, .bytes = 1, .total_bytes = 7201, .seconds = 1}, 100),
-            "  0% [--------------------] 1 keys, 1/s, 2:00:00 left");
+            "  0% [--------------------] 1 key, 1/s, 2:00:00 left");
   EXPECT_LT(progress_line(half, 30).size(), 30U) << "a line that wraps cannot be drawn over";
   // A file that grows while it is read: never past 100%.
   EXPECT_EQ(progress_line({.keys = 9, .bytes = 300, .total_bytes = 100, .seconds = 1}, 100),

@@ -22,6 +22,19 @@ def test_a_built_filter_knows_its_keys(run, tmp_path):
     assert os.listdir(tmp_path) == ["f.bloom"]
 
 
+@pytest.mark.parametrize("options", [(), ("--memory", "1MB"), ("--capacity", "5000"), ("--kind", "expandable"),
+                                     ("--kind", "cuckoo", "--capacity", "64")])
+@pytest.mark.parametrize("keys", [1, 10, 1000])
+def test_the_summary_divides_by_the_keys_that_are_there(run, info, lines, options, keys):
+    if "64" in options and keys > 64:
+        return
+    done = run("build", "-o", "f.bloom", *options, input=lines(keys)).ok()
+    said = re.fullmatch(r"f\.bloom: ([\d,]+) keys?, .*, ([\d.]+) bits/key, rate .*\n", done.err.decode())
+    assert said[1] == f"{keys:,}" and ("1 keys" not in done.err.decode())
+    assert said[2] == f"{8 * info('f.bloom')['bytes'] / keys:.2f}"
+    assert run("build", "-o", "g.bloom").ok().err.startswith(b"g.bloom: 0 keys, ")
+
+
 def test_files_stdin_and_packed_files_make_one_filter(run, tmp_path, lines):
     (tmp_path / "a.txt").write_bytes(b"first\nlast lacks its end")
     (tmp_path / "b.gz").write_bytes(gzip.compress(lines(5000)) + gzip.compress(b"more\n"))
@@ -326,7 +339,7 @@ def test_a_warning_tells_the_keys_and_not_only_those_that_set_a_bit(run, lines):
     assert abs(keys_told(done.err) - 3000) < 300
     assert b"are in a filter planned for 1,000" in done.err
     full = run("build", "-o", "g.bloom", "--kind", "bloom", "--capacity", 10, input=lines(5000)).ok()
-    assert re.search(rb"more keys than it can tell \(at least \d+\) are in a filter planned for 10",
+    assert re.search(rb"too many keys to count \(at least \d+\) are in a filter planned for 10",
                      full.err)
 
 

@@ -106,15 +106,57 @@ def test_json_is_an_object_a_line(run, members, tmp_path):
     run("add", members, input=b"\xff\"\\\t\n").ok()
     found = [json.loads(line) for line in run("check", "--json", members, input=text).out.splitlines()]
     assert found == [
-        {"line": 2, "key": "bob", "maybe": True, "filters": [members]},
-        {"line": 3, "key": "\ufffd\"\\\t", "maybe": True, "filters": [members]},
+        {"file": "stdin", "line": 2, "key": "bob", "maybe": True, "filters": [members]},
+        {"file": "stdin", "line": 3, "key": "\ufffd\"\\\t", "maybe": True, "filters": [members]},
     ]
     non_members = run("check", "--json", "-v", members, input=text).out.splitlines()
-    assert json.loads(non_members[0]) == {"line": 1, "key": "zoe", "maybe": False, "filters": []}
+    assert json.loads(non_members[0]) == {"file": "stdin", "line": 1, "key": "zoe", "maybe": False,
+                                          "filters": []}
     (tmp_path / "a").write_bytes(b"zoe\n")
     (tmp_path / "b").write_bytes(b"zoe\nbob\n")
     (found,) = run("check", "--json", members, "a", "b").out.splitlines()
     assert json.loads(found) == {"file": "b", "line": 2, "key": "bob", "maybe": True, "filters": [members]}
+
+
+def test_lines_are_printed_with_their_places(run, members, tmp_path, lines):
+    (tmp_path / "a").write_bytes(b"zoe\nbob")
+    (tmp_path / "b").write_bytes(lines(300_000) + b"alice\r\n")  # large enough for several threads
+    assert run("check", "-n", members, "a", "--crlf", "b").ok().out == b"2:bob\n300001:alice\r\n"
+    assert run("check", "-nH", members, "a", "-", input=b"bob\n").ok().out == b"a:2:bob\nstdin:1:bob\n"
+    assert run("check", "--with-filename", "-v", members, "a").ok().out == b"a:zoe\n"
+    both = run("check", members, "--filter", members, "--line-number", "a").ok()
+    assert both.out == f"{members},{members}\t2:bob\n".encode()
+    assert run("check", "-c", "-n", members, "a").ok().out == b"1\n"
+
+
+def test_stdin_may_be_the_filter(run, members, tmp_path, bloomset):
+    (tmp_path / "a").write_bytes(b"zoe\nbob\n")
+    bytes_of_it = (tmp_path / members).read_bytes()
+    assert run("check", "-", "a", input=bytes_of_it).ok().out == b"bob\n"
+    with open(tmp_path / members, "rb") as redirected:
+        assert run("check", members, "--filter", "-", "a", stdin=redirected).ok().out == f"{members},-\tbob\n".encode()
+    assert run("info", "-", input=bytes_of_it).ok().out.startswith(b"-\n")
+    assert run("verify", "-", input=bytes_of_it).ok().out == b"-: ok\n"
+    run("merge", "-o", "both", members, "-", input=bytes_of_it).ok()
+    assert run("check", "both", "a").ok().out == b"bob\n"
+    run("check", "-", "a", input=bytes_of_it[:-1]).refused("stdin: ")
+    run("check", "-", input=bytes_of_it).refused("cannot have both the filter and the keys")
+    run("check", "-", "a", "-", input=bytes_of_it).refused("cannot have both the filter and the keys")
+    run("merge", "-o", "c", "-", "-", input=bytes_of_it).refused("stdin has one filter")
+    ours, theirs = os.openpty()
+    run("check", "-", "a", stdin=theirs).refused("stdin is a terminal")
+    os.close(theirs)
+    os.close(ours)
+
+
+def test_a_terminal_as_stdin_is_said_once(run, members):
+    ours, theirs = os.openpty()
+    os.write(ours, b"bob\n\x04")
+    done = run("check", members, stdin=theirs)
+    os.close(theirs)
+    os.close(ours)
+    assert (done.code, done.out) == (0, b"bob\n")
+    assert done.err == b"reading keys from the terminal; end with Ctrl-D\n"
 
 
 def test_keys_that_end_in_nul(run):
@@ -151,10 +193,11 @@ def test_a_pipe_closed_early_is_quiet(run, bloomset, tmp_path, lines):
 def test_a_progress_line_on_a_terminal_only_and_taken_away_again(run, bloomset, tmp_path, lines):
     run("build", "-o", "f", input=lines(100)).ok()
 
-    def on_a_terminal(*options):
+    def on_a_terminal(*options, terminal="xterm"):
         ours, theirs = os.openpty()
         with subprocess.Popen([bloomset, "check", "-c", "f", *options], cwd=tmp_path,
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs) as check:
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs,
+                              env={**os.environ, "TERM": terminal}) as check:
             for _ in range(80):  # the line is drawn after half a second
                 check.stdin.write(lines(100))
                 check.stdin.flush()
@@ -171,6 +214,7 @@ def test_a_progress_line_on_a_terminal_only_and_taken_away_again(run, bloomset, 
     assert shown.endswith(b"\r\x1b[K")
     assert shown.count(b"keys") <= 10 * (time.monotonic() - start) + 1, "at most ten a second"
     assert on_a_terminal("--no-progress") == b""
+    assert on_a_terminal(terminal="dumb") == b""
 
 
 def test_large_files_by_every_core_say_what_a_pipe_says(run, tmp_path):

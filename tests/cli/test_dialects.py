@@ -147,7 +147,8 @@ def test_several_filters_of_several_programs(run, files, lines):
                input=b"hello\nworld\nmine\nnone\n").ok()
     assert said.out == b"guava\thello\nown,guava\tworld\nown\tmine\n"
     said = run("check", "--json", "guava", "--with", "funnel=utf8", input=b"hello\n").ok()
-    assert json.loads(said.out) == {"line": 1, "key": "hello", "maybe": True, "filters": ["guava"]}
+    assert json.loads(said.out) == {"file": "stdin", "line": 1, "key": "hello", "maybe": True,
+                                     "filters": ["guava"]}
 
 
 def test_an_option_goes_to_those_whose_format_knows_it(run, files, lines):

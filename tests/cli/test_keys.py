@@ -340,7 +340,7 @@ def test_passwords_are_never_shown(run, build, tmp_path):
         done = run("check", *options, f, "--keys", "password", input=asked)
         assert (done.code, done.out, done.err) == (0, out, b"")
     done = run("check", "--json", f, "--keys", "password", input=asked)
-    assert json.loads(done.out) == {"line": 2, "maybe": True, "filters": ["f.bloom"]}
+    assert json.loads(done.out) == {"file": "stdin", "line": 2, "maybe": True, "filters": ["f.bloom"]}
     (tmp_path / "list").write_bytes(asked)
     assert run("check", f, "--filter", f, "--keys", "password", "list").out == b"f.bloom,f.bloom\tlist:2\n"
     (tmp_path / "list.gz").write_bytes(gzip.compress(asked))

@@ -2,12 +2,16 @@
 the lines to copy."""
 
 import math
+import os
 import pathlib
 import re
 import shlex
 import subprocess
+import termios
 
 import pytest
+
+from conftest import all_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -111,7 +115,7 @@ def test_a_rate_beside_keys_and_memory_is_an_upper_bound_and_said_to_be(run):
         assert "--capacity 1000000 --fpr 0.01 --bits 16000000" in line
     assert remark not in run("plan", "--capacity", "1M", "--fpr", "1%").ok().out.decode()
     run("plan", "--capacity", "1M", "--fpr", "1%", "--memory", "1MB", "--kind", "bloom").refused(
-        "have a rate of 2.16%, not 1.00%")
+        "would give a rate of 2.16%, not 1.00%")
 
 
 @pytest.mark.parametrize("option,ability", [("--deletable", "erase"), ("--counting", "count"),
@@ -181,7 +185,7 @@ def test_static_is_answered_truthfully(run, plan, static_kinds):
     (("--capacity", "10", "--fpr", "0"), "--fpr: '0' is not a rate"),
     (("--capacity", "10", "--fpr", "101%"), "--fpr: '101%' is not a rate"),
     (("--capacity", "10", "--fpr", "1/0"), "--fpr: '1/0' is not a rate"),
-    (("--capacity", "10", "--fpr", "1e-300"), "below what 64-bit hashes can promise"),
+    (("--capacity", "10", "--fpr", "1e-300"), "a rate of 1e-300 is too low for this kind, even with 128-bit hashes"),
     (("--capacity", "10", "--memory", "1EB"), "--memory: '1EB' is not a size"),
     (("--capacity", "10", "--memory", "9000000TB"), "is too large"),
     (("--capacity", "10", "--bits", "1KiB"), "--bits: '1KiB' is not a count"),
@@ -265,3 +269,33 @@ def test_the_shown_cpp_lines_compile(run, kinds, tmp_path):
     done = subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
                            "-I", ROOT / "include", source], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("columns", [80, 100, 200])
+def test_a_terminal_shows_whole_words_in_its_width(bloomset, columns):
+    def on_a_terminal(*args):
+        ours, theirs = os.openpty()
+        termios.tcsetwinsize(theirs, (24, columns))
+        with subprocess.Popen([bloomset, "plan", *args], stdin=subprocess.DEVNULL, stdout=theirs) as plan:
+            os.close(theirs)
+            shown = all_of(ours).decode().replace("\r\n", "\n")
+            assert plan.wait(timeout=20) == 0
+        return shown
+
+    args = ("--capacity", "1000", "--fpr", "1e-30")
+    piped = subprocess.run([bloomset, "plan", *args], capture_output=True, text=True, check=True).stdout
+    shown = on_a_terminal(*args)
+    assert max(map(len, piped.splitlines())) > 100
+    to_copy = [line for line in piped.splitlines() if line.startswith(("  bloomset ", "  auto "))]
+    assert all(line in shown for line in to_copy)
+    assert all(len(line) <= columns for line in shown.splitlines() if line not in to_copy)
+    assert shown.split() == piped.split()
+    # Narrow terminals have no room for the comparison.
+    assert ("vs blocked_bloom" in on_a_terminal("--capacity", "1000", "--fpr", "1%")) == (columns > 100)
+
+
+@pytest.mark.parametrize("kind", [(), ("--kind", "bloom")])
+def test_a_rate_that_tells_nothing_is_not_recommended(run, kind):
+    run("plan", "--capacity", "1M", "--memory", "10", *kind).refused(
+        "would give a rate of 100%, with which a filter tells next to nothing; give more memory or fewer keys")
+    run("plan", "--capacity", "1M", "--fpr", "95%", *kind).ok()  # as the user wishes

@@ -25,10 +25,14 @@ result<double> parse_rate(std::string_view text);
 /// `1234567` as `1,234,567`.
 std::string format_count(std::uint64_t n);
 
+/// The same with a noun, which is given in the singular: `1 key`, `1,234,567 keys`.
+std::string format_count(std::uint64_t n, std::string_view noun);
+
 /// A size with three significant digits in powers of 1000: `120 MB`, `958 B`, `1.2 GB`.
 std::string format_bytes(std::uint64_t n);
 
-/// A rate as a percentage with three significant digits: `1.00%`, `0.0459%`.
+/// A rate with three significant digits: as a percentage, `1.00%` or `0.0459%`, or from one in a
+/// million down as a number, `9.73e-07`.
 std::string format_rate(double rate);
 
 }  // namespace bloomset

@@ -177,8 +177,8 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
     plan.blocks = blocks_for(n, target, plan.layout, plan.hashes, deviations);
     if (spec.foldable) plan.blocks = detail::foldable_size(plan.blocks);
     if (plan.blocks > max_blocks(plan.layout)) {
-      return detail::refuse("{} keys at a rate of {:.3g} need more blocks than the {} layout has",
-                            format_count(spec.capacity), spec.fpr, name_of(plan.layout));
+      return detail::refuse("{} at a rate of {:.3g} would need more blocks than the {} layout has",
+                            format_count(spec.capacity, "key"), spec.fpr, name_of(plan.layout));
     }
   } else if (spec.bits != 0 && spec.fpr != 0) {
     plan.layout = layout_for(spec, spec.fpr);

@@ -96,8 +96,8 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
     if (plan.hashes == 0) plan.hashes = best_hashes(f::information_bound(spec.fpr), bits_for);
     plan.bits = bits_for(plan.hashes);
     if (plan.bits > max_bits) {
-      return detail::refuse("{} keys at a rate of {:.3g} need more than 2^62 bits",
-                            format_count(spec.capacity), spec.fpr);
+      return detail::refuse("{} at a rate of {:.3g} would need more than 2^62 bits",
+                            format_count(spec.capacity, "key"), spec.fpr);
     }
     if (spec.foldable) plan.bits = detail::foldable_size(plan.bits);
   } else if (spec.bits != 0 && spec.fpr != 0) {

@@ -171,9 +171,9 @@ std::optional<cuckoo_params> best_plan(const cuckoo_spec& spec, unsigned slots) 
 failure no_plan(const cuckoo_spec& spec) {
   if (spec.bits != 0 && spec.capacity != 0) {
     return detail::refuse(
-        "{} keys do not fit into a cuckoo filter of {} bits; give more memory, fewer keys or other "
+        "a cuckoo filter of {} bits has no room for {}; give more memory, fewer keys or other "
         "fingerprints",
-        format_count(spec.capacity), format_count(spec.bits));
+        format_count(spec.bits), format_count(spec.capacity, "key"));
   }
   if (spec.bits != 0) {
     return detail::refuse(
@@ -186,13 +186,13 @@ failure no_plan(const cuckoo_spec& spec) {
   }
   if (spec.fingerprint_bits == 0) {
     return detail::refuse(
-        "{} keys at a rate of {} need fingerprints of more than {} bits or a table of more than "
+        "{} at a rate of {} would need fingerprints of more than {} bits or a table of more than "
         "2^62; give a higher rate or fewer keys, or use a kind with 128-bit hashes",
-        format_count(spec.capacity), format_rate(spec.fpr), max_fingerprint);
+        format_count(spec.capacity, "key"), format_rate(spec.fpr), max_fingerprint);
   }
   return detail::refuse(
-      "fingerprints of {} bits are too short for {} keys{}; give longer ones, or leave them open",
-      spec.fingerprint_bits, format_count(spec.capacity), detail::at_rate(spec.fpr));
+      "fingerprints of {} bits are too short for {}{}; give longer ones, or leave them open",
+      spec.fingerprint_bits, format_count(spec.capacity, "key"), detail::at_rate(spec.fpr));
 }
 
 constexpr auto fields = [](auto& block, auto& params) {

@@ -255,16 +255,16 @@ result<expandable_params> plan_expandable(const expandable_spec& spec) {
   }
   const auto plan = capacity == 0 ? std::nullopt : plan_for(spec, capacity, fpr);
   if (spec.bits != 0 && !fits(spec, plan)) {
-    return detail::refuse("{} bits are too few for {}; give more memory, or leave it out",
-                          format_count(spec.bits),
-                          spec.capacity == 0 ? std::string("an expandable filter of that rate")
-                                             : format_count(spec.capacity) + " keys to begin with");
+    return detail::refuse(
+        "{} bits are too few for {}; give more memory, or leave it out", format_count(spec.bits),
+        spec.capacity == 0 ? std::string("an expandable filter of that rate")
+                           : format_count(spec.capacity, "key") + " to begin with");
   }
   if (!plan) {
     return detail::refuse(
-        "{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; give fewer keys or "
+        "{} at a rate of {:.3g} {} beyond what 64-bit hashes can promise; give fewer keys or "
         "a higher rate, or use a kind with 128-bit hashes",
-        format_count(capacity), fpr);
+        format_count(capacity, "key"), fpr, capacity == 1 ? "is" : "are");
   }
   return *plan;
 }

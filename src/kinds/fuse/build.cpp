@@ -324,9 +324,9 @@ result<built_fuse> build(const fuse_spec& spec, const hash_source& source) {
   auto all = assemble(params, std::move(built));
   if (all && spec.bits != 0 && all->payload.bytes().size() * 8 > spec.bits) {
     return refuse(
-        "{} keys take {} in this fuse filter, more than the {} allowed; give more memory or a "
+        "{} would take {} in this fuse filter, more than the {} allowed; give more memory or a "
         "higher rate",
-        format_count(all->count), format_bytes(all->payload.bytes().size()),
+        format_count(all->count, "key"), format_bytes(all->payload.bytes().size()),
         format_bytes(spec.bits / 8));
   }
   return all;

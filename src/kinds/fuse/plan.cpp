@@ -199,9 +199,9 @@ result<fuse_plan> plan_fuse(const fuse_spec& spec) {
   plan.fpr = fuse_fpr(static_cast<double>(plan.capacity), w);
   if (spec.fpr != 0 && plan.fpr > spec.fpr * rounding) {
     return detail::refuse(
-        "a rate of {:.3g} with {} keys is below what 64-bit hashes can promise beside fingerprints "
+        "a rate of {:.3g} with {} is below what 64-bit hashes can promise beside fingerprints "
         "of {} bits; ask for a higher rate",
-        spec.fpr, format_count(plan.capacity), w);
+        spec.fpr, format_count(plan.capacity, "key"), w);
   }
   return plan;
 }

@@ -323,9 +323,9 @@ class ribbon_builder {
     const std::uint64_t size = params_.payload_bytes();
     if (spec_.bits != 0 && size * 8 > spec_.bits) {
       return refuse(
-          "{} keys take {} in this ribbon filter, more than the {} allowed; give more memory or a "
+          "{} would take {} in this ribbon filter, more than the {} allowed; give more memory or a "
           "higher rate",
-          format_count(count_), format_bytes(size), format_bytes(spec_.bits / 8));
+          format_count(count_, "key"), format_bytes(size), format_bytes(spec_.bits / 8));
     }
     auto memory = owned_storage::make(size);
     if (!memory) return fail(std::move(memory.error()));

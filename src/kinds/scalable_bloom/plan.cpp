@@ -108,20 +108,21 @@ result<scalable_bloom_params> plan_scalable_bloom(const scalable_bloom_spec& spe
     if (plan.fpr == 0) plan.fpr = first->fpr / series(1, spec.tightening, 0);
     if (plan.fpr >= 1) {
       return detail::refuse(
-          "{} keys in {} bits have a rate of {}, which is more than the first member's share of "
+          "{} in {} bits would give a rate of {}, which is more than the first member's share of "
           "any rate below 100%; give more memory",
-          format_count(first->capacity), format_count(first->bits), format_rate(first->fpr));
+          format_count(first->capacity, "key"), format_count(first->bits), format_rate(first->fpr));
     }
     plan.members.push_back(*first);
   } else if (plan.capacity == 0) {
     plan.capacity = default_initial_capacity;
   }
   if (!within_limit(plan.fpr, static_cast<double>(plan.capacity))) {
+    const auto possible = static_cast<std::uint64_t>(plan.fpr * keys_for_rate_one);
     return detail::refuse(
-        "{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; "
-        "give at most {} keys, or use a kind with 128-bit hashes",
-        format_count(plan.capacity), plan.fpr,
-        format_count(static_cast<std::uint64_t>(plan.fpr * keys_for_rate_one)));
+        "{} at a rate of {:.3g} {} beyond what 64-bit hashes can promise; give {}, or use a kind "
+        "with 128-bit hashes",
+        format_count(plan.capacity, "key"), plan.fpr, plan.capacity == 1 ? "is" : "are",
+        possible == 0 ? "a higher rate" : "at most " + format_count(possible, "key"));
   }
   if (plan.members.empty()) {
     const auto first = plan_next_member(plan);

@@ -181,9 +181,10 @@ result<void> check_ranges(const vector_quotient_spec& spec) {
 failure no_plan(const vector_quotient_spec& spec) {
   if (spec.bits == 0) {
     return detail::refuse(
-        "{} keys{} are beyond remainders of {} bits or 2^44 blocks; give a higher rate or fewer "
+        "{}{} would need remainders of more than {} bits or 2^44 blocks; give a higher rate or "
+        "fewer "
         "keys{}",
-        format_count(spec.capacity), detail::at_rate(spec.fpr),
+        format_count(spec.capacity, "key"), detail::at_rate(spec.fpr),
         spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder,
         spec.remainder_bits != 0 ? "" : ", or use a kind with 128-bit hashes");
   }
@@ -192,8 +193,8 @@ failure no_plan(const vector_quotient_spec& spec) {
                           detail::at_rate(spec.fpr), spec.fpr == 0 ? "" : " or a higher rate");
   }
   return detail::refuse(
-      "{} keys do not fit into a vector quotient filter of {} bits; give more memory or fewer keys",
-      format_count(spec.capacity), format_count(spec.bits));
+      "a vector quotient filter of {} bits has no room for {}; give more memory or fewer keys",
+      format_count(spec.bits), format_count(spec.capacity, "key"));
 }
 
 constexpr auto fields = [](auto& block, auto& params) {

@@ -106,7 +106,7 @@ TEST(cuckoo_plan, says_what_is_wrong) {
            {spec{.fpr = 0.1, .bits = (std::uint64_t{1} << 62) + 1}, "2^62"},
            {spec{.capacity = 1000, .fpr = 0.001, .fingerprint_bits = 8}, "too short"},
            {spec{.capacity = 1000, .fpr = 1e-12}, "more than 32 bits"},
-           {spec{.capacity = 1000, .bits = 2000}, "do not fit"},
+           {spec{.capacity = 1000, .bits = 2000}, "has no room for 1,000 keys"},
            {spec{.capacity = 1000, .fpr = 1e-6, .bits = 12000}, "leave one"},
            {spec{.fpr = 1e-15, .bits = 12000}, "hold no key"},
        }) {

@@ -95,7 +95,7 @@ TEST(vector_quotient_plan, says_what_is_wrong) {
            {spec{.capacity = 10, .bits = 500}, "at least 1024"},
            {spec{.fpr = 0.1, .bits = (std::uint64_t{1} << 62) + 1}, "2^62"},
            {spec{.capacity = 1000, .fpr = 1e-14}, "give a higher rate"},
-           {spec{.capacity = 1000, .bits = 5000}, "do not fit"},
+           {spec{.capacity = 1000, .bits = 5000}, "has no room for 1,000 keys"},
            {spec{.capacity = 1000, .fpr = 1e-6, .bits = 24000}, "leave one"},
            {spec{.fpr = 1e-15, .bits = 12000}, "hold no key"},
        }) {
