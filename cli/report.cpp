@@ -127,25 +127,24 @@ std::string keys_text(double keys, double fill) {
     return fill < 1 ? "unknown: bits of several intersections do not tell"
                     : "unknown: too full to tell";
   }
-  return fmt::format("{} distinct keys",
-                     format_count(static_cast<std::uint64_t>(std::llround(keys))));
+  return format_count(static_cast<std::uint64_t>(std::llround(keys)), "distinct key");
 }
 
 /// The meaning of the count. In kinds of bits it does not include keys that were false positives.
 std::string count_text(const filter_info& info) {
-  const std::string count = format_count(info.count);
+  const std::string count = format_count(info.count, "key");
   switch (meaning_of_count(info)) {
     case count_meaning::copies:
-      return count + " keys inserted, copies included";
+      return count + " inserted, copies included";
     case count_meaning::keys:
-      return count + " keys inserted";
+      return count + " inserted";
     case count_meaning::estimate:
-      return fmt::format("about {} keys", count);
+      return "about " + count;
     case count_meaning::new_keys:
       break;
   }
-  return info.fill >= 1 ? fmt::format("at least {} keys", count)
-                        : count + " keys inserted, as far as they were certainly new";
+  return info.fill >= 1 ? "at least " + count
+                        : count + " inserted, as far as they were certainly new";
 }
 
 }  // namespace

@@ -96,8 +96,9 @@ TEST(readers, are_made_by_name_or_refused_with_what_there_is) {
 TEST(readers, find_no_key_in_an_empty_record) {
   for (const reader_kind& row : all()) {
     const bool pointed = row.name == "json";
-    const std::string text = std::string(row.name) + (pointed                ? ":/a"
-                                                      : row.name == "fields" || row.name == "csv" ? ":1"
+    const std::string text =
+        std::string(row.name) + (pointed                                     ? ":/a"
+                                 : row.name == "fields" || row.name == "csv" ? ":1"
                                                                              : "");
     EXPECT_EQ(keys_of(text, "").size(), 0U) << text;
   }

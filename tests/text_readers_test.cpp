@@ -176,14 +176,16 @@ TEST(readers, json_takes_strings_and_integers) {
 }
 
 TEST(readers, json_reads_documents_as_python_writes_them) {
-  const std::string other = R"({"a":"k","x":[NaN,-Infinity,Infinity, "\ud800 \udc00\ud83d\ude00 NaN"],"\udc00":1})";
+  const std::string other =
+      R"({"a":"k","x":[NaN,-Infinity,Infinity, "\ud800 \udc00\ud83d\ude00 NaN"],"\udc00":1})";
   EXPECT_EQ(keys_of("json:/a", other), texts{"k"});
   EXPECT_EQ(keys_of("json:/a", "{\"a\":\"k\",\"x\":\"\xed\xa0\x80\"}"), texts{"k"});
-  EXPECT_EQ(keys_of("json:/a", R"({"x":NaN,"a":"NaN \ud83d\ude00"})"), texts{"NaN \xf0\x9f\x98\x80"});
+  EXPECT_EQ(keys_of("json:/a", R"({"x":NaN,"a":"NaN \ud83d\ude00"})"),
+            texts{"NaN \xf0\x9f\x98\x80"});
   EXPECT_TRUE(has(wrong("json:/x/0", other), "a string or an integer"));
   EXPECT_TRUE(has(wrong("json:/x/3", other), "half of a surrogate pair"));
-  for (const char* broken : {R"({"a":1,"x":NaNs})", R"({"a":1,"x":1NaN})", R"({"a":1,"x":-NaN})", R"({"a":1,"x":"\ud80"})",
-                             R"({"a":1,"x":NaN)"}) {
+  for (const char* broken : {R"({"a":1,"x":NaNs})", R"({"a":1,"x":1NaN})", R"({"a":1,"x":-NaN})",
+                             R"({"a":1,"x":"\ud80"})", R"({"a":1,"x":NaN)"}) {
     EXPECT_TRUE(has(wrong("json:/a", broken), "breaks at byte")) << broken;
   }
 }

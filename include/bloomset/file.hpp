@@ -42,9 +42,9 @@ struct stored_filter {
 };
 
 /// Maps a file, whatever it contains. A regular file is mapped; anything else, such as a pipe, is
-/// read into memory, and may have no end. So it is read only as far as its header announces. Without
-/// the signature, only the first 64 KiB of a text or a device are read, and a longer stream than
-/// 1 GiB is refused. Fails with not_found, io or unsupported. O(1) for a mapped file.
+/// read into memory, and may have no end. So it is read only as far as its header announces.
+/// Without the signature, only the first 64 KiB of a text or a device are read, and a longer stream
+/// than 1 GiB is refused. Fails with not_found, io or unsupported. O(1) for a mapped file.
 ///
 /// No program may change a mapped file in place while it is in use: a process that reads a file
 /// that was shortened ends with SIGBUS. save() never changes a file in place; it replaces it.
