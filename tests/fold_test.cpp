@@ -224,8 +224,10 @@ TEST(Fold, FoldsOfIntersectionsHaveNoEstimate) {
   a.insert(keys_from(0, 2000));
   b.insert(keys_from(1000, 2000));
   value_of(a.intersect(b));
+  // The common keys are the same after a fold.
   const blocked_bloom folded = value_of(a.fold(2));
-  EXPECT_TRUE(std::isinf(folded.estimate_size()));
+  EXPECT_NEAR(folded.estimate_size(), a.estimate_size(), 1e-6);
+  EXPECT_NEAR(value_of(folded.fold(2)).estimate_size(), a.estimate_size(), 1e-6);
   for (std::uint64_t key = 1000; key < 2000; ++key) EXPECT_TRUE(folded.may_contain(key));
   EXPECT_LE(value_of(a.fold_to(0.02)).current_fpr(), 0.02);
 }
@@ -275,6 +277,41 @@ TEST(Fold, FiltersOfDifferentSizesAreMergedAtTheirGreatestCommonSize) {
   EXPECT_EQ(loose.info().plan.bits, 300U * 512);
   auto strict = planned(20'000);
   EXPECT_EQ(merge_folded(strict, small).error().code, errc::incompatible);
+}
+
+TEST(Fold, AnEmptyFilterDoesNotFoldTheOtherAway) {
+  constexpr std::uint64_t small = 31;
+  constexpr std::uint64_t large = 97;
+  for (const std::string_view kind : {"blocked_bloom", "bloom"}) {
+    const auto made = [&](std::uint64_t blocks, bool has_key) {
+      auto f = value_of(
+          value_of(find_kind(kind))->create({.capacity = 40 * blocks, .bits = 512 * blocks}));
+      const std::vector<std::string_view> key = {"a"};
+      if (has_key) value_of(f.insert(key));
+      return f;
+    };
+    const auto united = [](any_filter into, const any_filter& other) {
+      value_of(merge_folded(into, other));
+      return into;
+    };
+    // Both are empty: the larger stays.
+    EXPECT_EQ(united(made(small, false), made(large, false)).capacity(), 40 * large);
+    EXPECT_EQ(united(made(large, false), made(small, false)).capacity(), 40 * large);
+    // One is empty: the other stays, and can get further keys.
+    for (const bool empty_first : {false, true}) {
+      const auto f = empty_first ? united(made(large, false), made(small, true))
+                                 : united(made(small, true), made(large, false));
+      EXPECT_EQ(f.capacity(), 40 * small);
+      EXPECT_TRUE(f.may_contain("a") && f.can().insert);
+    }
+    // Filters of a key each would become one without room.
+    auto filter = made(small, true);
+    const auto before = serialize(filter.image());
+    const auto refused = merge_folded(filter, made(large, true));
+    ASSERT_FALSE(refused) << kind;
+    EXPECT_EQ(refused.error().code, errc::incompatible);
+    EXPECT_EQ(serialize(filter.image()), before);
+  }
 }
 
 TEST(Fold, ThousandsOfSizesMergeToTheFilterOfTheirGreatestCommonSize) {

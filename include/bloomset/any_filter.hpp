@@ -169,7 +169,8 @@ class any_filter {
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) {
     return model().erase(keys, erased);
   }
-  /// counts[i] is the number of inserts of keys[i] minus the number of its erases.
+  /// counts[i] is the number of inserts of keys[i] minus the number of its erases. It is too high
+  /// if another key of the filter matches keys[i].
   result<void> count(std::span<const std::string_view> keys,
                      std::span<std::uint64_t> counts) const {
     return model().count(keys, counts);
@@ -238,9 +239,11 @@ class any_filter {
 };
 
 /// Merges as any_filter::merge does, and also filters that fold and differ only in their sizes:
-/// both are folded to the greatest common size. Fails with incompatible, changes nothing and names
-/// the sizes if the rate of the union would then be above `max_fpr`; by default, above the higher
-/// planned rate of both. O(size of both).
+/// both are folded to the largest size that divides both. If that size is below 1/16 of the smaller
+/// one, there is hardly room for further keys: then a filter whose other is empty keeps its size,
+/// of two empty ones the larger does, and other unions need a `max_fpr`. Fails with incompatible,
+/// changes nothing and names the sizes in that case, and if the rate of the union would be above
+/// `max_fpr`; by default, above the higher planned rate of both. O(size of both).
 result<void> merge_folded(any_filter& into, const any_filter& other, double max_fpr = 0);
 
 /// Saves a filter of any kind in one step; see write_file.
@@ -303,20 +306,20 @@ struct kind_info {
 
 /// The bits of the hashes of a filter of this request: 64, or 128 for two hashes of 64 bits.
 ///
-/// If `request.hash_bits` is 0, the result is 64, except for a rate below max(1e-9, 2 n / 2^64)
-/// that 64-bit hashes cannot give or spend on collisions by half. An unknown capacity counts as
-/// 2^32.
+/// If `request.hash_bits` is 0, the result is 128 only if the rate is below max(1e-9, 2 n / 2^64)
+/// and a filter with 64-bit hashes either cannot reach it, or would lose half of it or more to
+/// equal hashes. Otherwise it is 64. An unknown n counts as 2^32.
 unsigned hash_bits_for(const kind_info& kind, const plan_request& request);
 
-/// The filter of a kind that is built once, from the hashes of its keys: sources[i] has those made
-/// with request.seed.half(i). Two sources make a filter with 128-bit hashes, one another filter.
-/// Fails as kind_info::build does.
+/// The filter of a kind that is built once, from the hashes of its keys. One source makes a filter
+/// with 64-bit hashes, two make one with 128-bit hashes. sources[i] has the hashes made with
+/// request.seed.half(i). Fails as kind_info::build does.
 result<any_filter> build_filter(const kind_info& kind, const plan_request& request,
                                 std::span<const hash_source> sources);
 
 /// Sets request.hash_bits from the name of a hash function: "xxh3" and "siphash" leave it open,
-/// "xxh3-2x64" and "siphash-2x64" set 128. Fails with invalid_argument for another name, and if
-/// `request.seed` is no secret key for siphash, or is one for xxh3.
+/// "xxh3-2x64" and "siphash-2x64" set 128. Fails with invalid_argument for another name, if siphash
+/// is named and `request.seed` is not a secret key, and if xxh3 is named and it is one.
 result<void> choose_hash(plan_request& request, std::string_view name);
 
 /// All kinds, in the order in which they are shown.

@@ -55,6 +55,13 @@ result<any_filter> any_filter::with_labels(result<any_filter> made) const {
   return made;
 }
 
+namespace {
+
+// A fold of the smaller filter by more than this leaves hardly any room.
+constexpr std::uint64_t max_fold = 16;
+
+}  // namespace
+
 result<void> merge_folded(any_filter& into, const any_filter& other, double max_fpr) {
   auto merged = into.merge(other);
   if (merged || !into.can().merge || !into.can().fold || !other.can().fold) return merged;
@@ -69,15 +76,36 @@ result<void> merge_folded(any_filter& into, const any_filter& other, double max_
   const auto folded = other.fold(theirs.plan.bits / common);
   if (!folded) return fail(folded.error());
   if (auto ok = both->merge(*folded); !ok) return ok;
+  const bool folds_away = common < std::min(ours.plan.bits, theirs.plan.bits) / max_fold;
+  // An empty filter does not fold the other away, which then keeps its size. Of two, the larger
+  // does.
+  if (folds_away && theirs.fill == 0 && (ours.fill != 0 || ours.plan.bits > theirs.plan.bits)) {
+    return {};
+  }
+  if (folds_away && ours.fill == 0) {
+    auto whole = other.fold(1);  // in its own memory
+    if (!whole) return fail(std::move(whole.error()));
+    into = std::move(*whole);
+    return {};
+  }
   const double rate = both->current_fpr();
-  if (max_fpr == 0) max_fpr = std::max(ours.plan.planned_fpr, theirs.plan.planned_fpr);
-  if (rate > max_fpr) {
+  const double allowed =
+      max_fpr != 0 ? max_fpr : std::max(ours.plan.planned_fpr, theirs.plan.planned_fpr);
+  const auto refuse = [&](const std::string& why) {
     return detail::format_failure(
         errc::incompatible,
         "the filters have {} and {} bits, and at their greatest common size, {} bits, the union "
-        "would have a rate of {}, above the planned {}; make filters that are to be merged with "
-        "the same capacity, or with sizes that divide each other",
-        ours.plan.bits, theirs.plan.bits, common, format_rate(rate), format_rate(max_fpr));
+        "would have {}; make filters that are to be merged with the same capacity, or with sizes "
+        "that divide each other",
+        ours.plan.bits, theirs.plan.bits, common, why);
+  };
+  if (rate > allowed) {
+    return refuse(detail::format_text("a rate of {}, above the planned {}", format_rate(rate),
+                                      format_rate(allowed)));
+  }
+  // Nearly empty filters would leave one without room for further keys.
+  if (max_fpr == 0 && folds_away) {
+    return refuse(detail::format_text("room for only {} keys", both->capacity()));
   }
   into = std::move(*both);
   return {};

@@ -211,7 +211,6 @@ result<blocked_bloom_params> fold_params(const blocked_bloom_params& params, std
   if (fpr != 0 && folded.capacity == 0) return detail::no_key_fits(folded.bits(), fpr);
   folded.fpr = blocked_bloom_fpr(static_cast<double>(folded.capacity), params.layout, folded.blocks,
                                  params.hashes);
-  folded.chance_keys = detail::folded_chance_keys(params.chance_keys, factor);
   return folded;
 }
 

@@ -133,7 +133,6 @@ result<bloom_params> fold_params(const bloom_params& params, std::uint64_t facto
       fpr != 0 ? max_capacity(folded.bits, fpr, params.hashes, 0) : params.capacity / factor;
   if (fpr != 0 && folded.capacity == 0) return detail::no_key_fits(folded.bits, fpr);
   folded.fpr = full_fpr(static_cast<double>(folded.capacity), folded.bits, params.hashes);
-  folded.chance_keys = detail::folded_chance_keys(params.chance_keys, factor);
   return folded;
 }
 

@@ -94,11 +94,6 @@ std::vector<std::uint64_t> divisors_of(std::uint64_t n);
 /// 3200: from n to 16 more, but at most an eighth more. At most 305 numbers are tried.
 std::uint64_t foldable_size(std::uint64_t n) noexcept;
 
-/// The chance_keys of a fold: unknown if there were any.
-constexpr double folded_chance_keys(double keys, std::uint64_t factor) noexcept {
-  return keys != 0 && factor != 1 ? std::numeric_limits<double>::infinity() : keys;
-}
-
 /// Fails with invalid_argument unless factor divides the number of `units`, such as "blocks".
 result<void> check_factor(std::uint64_t factor, std::uint64_t size, std::string_view units);
 
@@ -163,7 +158,7 @@ class bloom_sets {
   {
     auto params = fold_params(self().params_, factor);
     if (!params) return fail(std::move(params.error()));
-    return self().fold_as(*params, factor);
+    return folded(*params, factor);
   }
 
   /// The smallest fold whose current_fpr() is at most fpr; its capacity is the number of keys that
@@ -188,8 +183,8 @@ class bloom_sets {
     for (std::size_t i = low; i > 0; --i) {
       const auto planned = fold_params(self().params_, factors[i - 1], fpr);
       if (!planned) return fail(planned.error());
-      auto folded = self().fold_as(*planned, factors[i - 1]);
-      if (!folded || folded->current_fpr() <= fpr) return folded;
+      auto small = folded(*planned, factors[i - 1]);
+      if (!small || small->current_fpr() <= fpr) return small;
     }
     return fail(errc::full,
                 "the filter's rate is already above the requested one, and folding raises it");
@@ -252,6 +247,21 @@ class bloom_sets {
     take_looser_plan(self().params_, other.params());
     settle(tally_of(before, others, self().ones()));
     return {};
+  }
+
+  // A fold has the keys of this filter, so that its chance_keys are the others that its bits show.
+  result<Folded> folded(const auto& params, std::uint64_t factor) const {
+    auto small = self().fold_as(params, factor);
+    if (small && factor != 1 && self().params_.chance_keys != 0) {
+      small->expect_keys(estimate_size());
+    }
+    return small;
+  }
+  void expect_keys(double keys) noexcept {
+    const double shown = self().keys_of(self().ones());
+    double chance_keys = std::numeric_limits<double>::infinity();
+    if (is_finite(shown) && is_finite(keys)) chance_keys = detail::max(0.0, shown - keys);
+    settle({0, self().count_, chance_keys < min_chance_keys ? 0 : chance_keys});
   }
 
   // The tally of a union, whose bits are those of either filter. a.ones and b.ones are read only if
