@@ -48,7 +48,7 @@ namespace bloomset {
 /// Growth      Doubles as a whole up to 2^14 keys, then splits one segment every 12,288 inserts
 ///             (2^13 and 6144 if the growth is known). The mean rate over keys chosen at random
 ///             never exceeds eps, however far the filter grows (see plan_expandable). With growth 1
-///             the rate at the capacity is 0.8 to 0.95 of eps from 10^5 keys on, and the first key
+///             the rate at the capacity is 0.8 to 0.95 of eps from 4000 keys on, and the first key
 ///             beyond it rewrites all segments once.
 /// Duplicates  Each insert adds a copy. The table holds three matching entries; further copies are
 ///             counted by full hash, 16 bytes per key.
