@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bloomset/keys/reader.hpp>
 #include <bloomset/plan/units.hpp>
 #include <optional>
@@ -26,10 +27,27 @@ bool gives_bytes(std::string_view reader) {
          (when == keys::byte_keys::without_argument && reader == (*row)->name);
 }
 
+/// The reader without the words in its argument that say how a list is written, and not which keys
+/// its entries have: `safe-browsing:hosts,8` as `safe-browsing:8`.
+std::string without_list_form(std::string_view reader) {
+  const auto colon = reader.find(':');
+  if (reader.substr(0, colon) != "safe-browsing" || colon == std::string_view::npos) {
+    return std::string(reader);
+  }
+  std::string text(reader.substr(0, colon));
+  for (std::string_view rest = reader.substr(colon + 1); !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    if (word != "hosts" && word != "adblock") text.append(1, ':').append(word);
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+  }
+  return text;
+}
+
 /// Whether keys of both readers can be the same. Bytes of digests can be, whatever the digests were
 /// made of; the label with their size tells those apart that cannot.
 bool may_agree(std::string_view one, std::string_view other) {
-  return one == other || (gives_bytes(one) && gives_bytes(other));
+  return without_list_form(one) == without_list_form(other) ||
+         (gives_bytes(one) && gives_bytes(other));
 }
 
 /// Fails if a name of a reader that a file has is not one that can be used here.

@@ -49,7 +49,7 @@ inline std::span<const recipe> recipes() {
              60,
              0,
              64,
-             {{"keys", "email:lower"}, {"source", "Zoë's list"}}},
+             {{"licence", "CC0"}, {"source", "Zoë's list"}}},
       recipe{"bloom-double", "bloom", 0, {}},
       recipe{"bloom-seeded", "bloom", 0x0123456789abcdef, {}},
       recipe{"bloom-salted", "bloom", 7, {{"probe", "salted"}}},

@@ -157,7 +157,7 @@ inline constexpr std::array<pinned_plans, 9> pinned = {{
     {"expandable", 0x19ba467028714813},
     {"fuse", 0x8550f5205aa7b650},
     {"ribbon", 0x2a21d3fbddf14c99},
-    {"scalable_bloom", 0xcaed5a7b0ff0d39e},
+    {"scalable_bloom", 0xc030104b65236450},
     {"vector_quotient", 0x5950075199450c9b},
 }};
 

@@ -209,7 +209,7 @@ TYPED_TEST(static_contract, a_build_is_cancelled_between_its_steps) {
   const auto members = hashes_of_stream(10, 2'500'000);
   typename TypeParam::spec_type spec;
   spec.fpr = 0.01;
-  spec.threads = 2;
+  spec.threads = 1;
   for (const int last : {0, 1, 1 << 20}) {
     std::atomic<int> calls{0};
     hash_source source = in_pieces(members, 1 << 20);
@@ -219,9 +219,12 @@ TYPED_TEST(static_contract, a_build_is_cancelled_between_its_steps) {
     };
     const auto f = TypeParam::build(spec, source);
     ASSERT_EQ(f.has_value(), last == 1 << 20) << last;
-    if (!f) EXPECT_EQ(f.error().message, "cancelled");
-    EXPECT_LE(calls, last + 2) << "no thread goes on";
-    if (f) EXPECT_GE(calls, 2);
+    EXPECT_LE(calls, last + 1) << "it does not go on";
+    if (f) {
+      EXPECT_GE(calls, 2);
+    } else {
+      EXPECT_EQ(f.error().message, "cancelled");
+    }
   }
 }
 

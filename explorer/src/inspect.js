@@ -10,12 +10,17 @@ function figure(name, value) {
 
 // Figures that have a place and a word of their own, and those that are none.
 const PLACED = new Set(['kind', 'capacity', 'count', 'estimated_size', 'current_fpr', 'planned_fpr', 'fill', 'bytes', 'bits', 'hashes', 'bits_per_key',
-  'seed', 'overfilled', 'keyed', 'locked', 'shown', 'picture']);
+  'seed', 'overfilled', 'keyed', 'locked', 'labels', 'shown', 'picture']);
 
 function text(name, value) {
   if (Array.isArray(value)) return value.map((ability) => t(`can_${ability}`)).join(', ') || t('query_only');
   if (typeof value !== 'number') return String(value);
   return /_fpr$|^fpr_|^load$/.test(name) ? rate(value) : number(value, 6);
+}
+
+/** Labels, whose names and values their user chose. */
+function labels(list) {
+  return Object.entries(list).map(([name, value]) => h('div', {}, h('dt', {}, t('label', {name})), h('dd', {}, value)));
 }
 
 /** All other figures of a list, also those of its groups. */
@@ -108,7 +113,7 @@ export function inspectView(view) {
           figure('ins_fill', rate(made.fill)), figure('ins_size', localized(made.shown.bytes)), figure('ins_bits', number(made.bits, 21)),
           made.hashes ? figure('ins_k', made.hashes) : null, figure('ins_bpk', made.bits_per_key === null ? '–' : localized(made.bits_per_key.toFixed(2))),
           figure(made.keyed ? 'ins_key_id' : 'ins_seed', made.seed),
-          others(made))),
+          others(made), labels(made.labels))),
       made.locked
         ? h('section', {class: 'card'}, h('h2', {}, h('label', {for: 'secret-key'}, t('secret_key'))), h('p', {}, t('key_needed')), secret, problem)
         : h('section', {class: 'card'}, h('h2', {}, t('ask_keys')), keys, answers),

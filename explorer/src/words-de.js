@@ -131,7 +131,7 @@ export const de = {
   no_file: 'Das war keine Datei. Bitte eine Filterdatei hierher ziehen.',
   sample: 'Musterdatei erzeugen',
   checksum_good: 'Kopf und Nutzdaten stimmen mit ihren Prüfsummen überein.', ins_kind: 'Art', ins_capacity: 'Geplant für', ins_count: 'Eingefügt', ins_estimate: 'Verschiedene (Schätzung)',
-  ins_size: 'Dateigröße', ins_bits: 'Bits', ins_k: 'Funktionen k', ins_bpk: 'Bits je Schlüssel', ins_planned: 'Geplante Rate', ins_current: 'Rate jetzt', ins_fill: 'Füllung', ins_seed: 'Startwert', ins_key_id: 'Schlüsselkennung',
+  ins_size: 'Dateigröße', ins_bits: 'Bits', ins_k: 'Funktionen k', ins_bpk: 'Bits je Schlüssel', ins_planned: 'Geplante Rate', ins_current: 'Rate jetzt', ins_fill: 'Füllung', ins_seed: 'Startwert', ins_key_id: 'Schlüsselkennung', label: 'Etikett {name}',
   secret_key: 'Geheimer Schlüssel', key_needed: 'Die Schlüssel dieses Filters werden mit einem geheimen Schlüssel gehasht. Mit ihm, 32 hexadezimalen Ziffern, lassen sich Schlüssel abfragen. Er verlässt diese Seite nicht.',
   overfilled: 'Überfüllt: Die Rate ist jetzt höher als geplant.', picture: 'Die Nutzdaten vom ersten bis zum letzten Byte. Dunkler heißt: mehr Bits sind gesetzt.', ask_keys: 'Schlüssel abfragen, einer je Zeile',
   maybe_in: 'vielleicht in der Menge', not_in: 'sicher nicht', unknown: 'zu voll, um es zu sagen', keys_unit: '{n} Schlüssel',

@@ -113,7 +113,7 @@ export const en = {
   no_file: 'You dropped no file. Drop a filter file.',
   sample: 'Make a sample file',
   checksum_good: 'Header and payload match their checksums.', ins_kind: 'Kind', ins_capacity: 'Planned for', ins_count: 'Inserted', ins_estimate: 'Distinct (estimate)',
-  ins_size: 'File size', ins_bits: 'Bits', ins_k: 'Functions k', ins_bpk: 'Bits per key', ins_planned: 'Planned rate', ins_current: 'Rate now', ins_fill: 'Fill', ins_seed: 'Seed', ins_key_id: 'Key identifier',
+  ins_size: 'File size', ins_bits: 'Bits', ins_k: 'Functions k', ins_bpk: 'Bits per key', ins_planned: 'Planned rate', ins_current: 'Rate now', ins_fill: 'Fill', ins_seed: 'Seed', ins_key_id: 'Key identifier', label: 'Label {name}',
   secret_key: 'Secret key', key_needed: 'The keys of this filter are hashed with a secret key. Type it, 32 hexadecimal digits, to look keys up. It does not leave this page.',
   overfilled: 'Overfilled: the rate now is above the planned rate.', picture: 'The payload from its first to its last byte. Darker means more bits set.', ask_keys: 'Look up keys, one per line',
   maybe_in: 'maybe in the set', not_in: 'certainly not', unknown: 'too full to tell', keys_unit: '{n} keys',

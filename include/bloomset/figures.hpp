@@ -28,6 +28,7 @@ enum class count_meaning : std::uint8_t {
   estimate,  ///< distinct keys, as the bits show them (any_filter::settle_count)
   new_keys   ///< inserts that certainly were of a new key: a lower bound on the distinct keys
 };
+/// The meaning of filter_info::count in a filter of that kind and state.
 count_meaning meaning_of_count(const filter_info& info);
 
 /// The distinct keys, from estimate and count. Infinite if they are unknown.

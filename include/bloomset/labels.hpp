@@ -5,7 +5,6 @@
 #include <bloomset/result.hpp>
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,31 +24,31 @@ namespace bloomset {
 class label_list {
  public:
   static constexpr std::size_t max_bytes = 4092;
-  using label = std::pair<std::string, std::string>;
+  using label = std::pair<std::string_view, std::string_view>;
 
   /// Adds a label, or replaces the one of that name. Fails with invalid_argument, and changes
-  /// nothing, if name or value is not allowed or the limit is exceeded. O(number of labels).
+  /// nothing, if name or value is not allowed or the limit is exceeded. O(size), as all calls.
   result<void> set(std::string_view name, std::string_view value);
-  /// Returns whether there was a label of that name.
-  bool remove(std::string_view name) noexcept;
+  /// Removes the label of that name, if there is one.
+  void remove(std::string_view name);
   /// Removes the labels that the other list lacks or has with another value.
   void keep_common(const label_list& other);
 
+  /// The value of the label of that name.
   std::optional<std::string_view> find(std::string_view name) const noexcept;
-  std::span<const label> all() const noexcept { return labels_; }
-  bool empty() const noexcept { return labels_.empty(); }
+  /// The names and values, sorted by name. They refer to this list until it changes.
+  std::vector<label> all() const;
+  bool empty() const noexcept { return text_.empty(); }
 
   /// The stored form: `name=value` and a line feed for each label.
-  std::string text() const;
-  /// The size of text() in bytes, at most max_bytes.
-  std::size_t text_bytes() const noexcept;
-  /// Reads the stored form. Fails with corrupt for anything that text() does not write.
+  const std::string& text() const noexcept { return text_; }
+  /// Reads the stored form. Fails with corrupt for anything that text() does not return.
   static result<label_list> parse(std::string_view text);
 
   bool operator==(const label_list&) const = default;
 
  private:
-  std::vector<label> labels_;
+  std::string text_;
 };
 
 }  // namespace bloomset

@@ -86,7 +86,7 @@ std::size_t label_section(std::size_t text) noexcept {
 
 void append_labels(std::vector<std::byte>& parameters, const label_list& labels) {
   if (labels.empty()) return;
-  const std::string text = labels.text();
+  const std::string& text = labels.text();
   const std::size_t at = parameters.size();
   parameters.resize(at + label_section(text.size()));
   std::ranges::copy(std::as_bytes(std::span(text)), parameters.data() + at);
@@ -306,7 +306,7 @@ std::vector<std::byte> serialize_header(const filter_image& image) {
 std::size_t serialized_size(const filter_image& image) noexcept {
   std::size_t size = header_bytes + image.parameters.size();
   const filter_header& header = image.header;
-  if (!header.labels.empty()) size += label_section(header.labels.text_bytes());
+  if (!header.labels.empty()) size += label_section(header.labels.text().size());
   if (header.parts.of != 0) size += block_bytes;
   for (const auto piece : image.payload) size += piece.size();
   return size;

@@ -55,7 +55,8 @@ std::vector<property> figures_of(const filter_info& info) {
   std::vector<property> extras = info.plan.extras;
   append(extras, info.extras);
   std::vector<property> labels;
-  for (const auto& [name, value] : info.labels.all()) labels.push_back({name, value});
+  for (const auto& [name, value] : info.labels.all())
+    labels.push_back({std::string(name), std::string(value)});
   append(list, {{"current_fpr", info.current_fpr},
                 {"overfilled", info.overfilled},
                 {"fill", info.fill},

@@ -74,9 +74,9 @@ def test_a_small_chance_of_a_missing_line_is_a_rate(run, lines):
 
 
 def test_exact_compares_whatever_the_memory(run, tmp_path):
-    """Beyond the memory limit; lines of 0 bytes to 100 kB, of all bytes but the end."""
+    """Beyond the memory limit; lines of 0 bytes to 100 kB, of all bytes but the end and NUL."""
     rng = random.Random(7)
-    words = [rng.randbytes(rng.choice((1, 2, 8, 8, 8, 30, 300))).replace(b"\n", b"") for _ in range(150_000)]
+    words = [rng.randbytes(rng.choice((1, 2, 8, 8, 8, 30, 300))).replace(b"\n", b"").replace(b"\0", b"") for _ in range(150_000)]
     words += [bytes([c]) * 100_000 for c in b"abc"] * 2 + [b""] * 3
     text = b"".join(word + b"\n" for word in rng.choices(words, k=300_000))
     (tmp_path / "t").mkdir()

@@ -48,6 +48,14 @@ def test_another_reader_is_said_and_strictly_refused(run, tmp_path, verb):
     assert said.startswith(b"bloomset %s: warning: the keys of f were made by --keys email" % verb.encode())
 
 
+def test_forms_of_one_list_ask_the_same_filter(run):
+    run("build", "-o", "f", "--keys", "safe-browsing:hosts,8", input=b"0.0.0.0 evil.example\n").ok()
+    for reader in ("safe-browsing:8", "safe-browsing:8,adblock"):
+        done = run("check", "-c", "--strict", "--keys", reader, "f", input=b"http://evil.example/x\n").ok()
+        assert (done.out, done.err) == (b"1\n", b"")
+    run("check", "--strict", "--keys", "safe-browsing", "f", input=b"http://evil.example/x\n").refused("another reader")
+
+
 def test_hashes_without_counts_ask_a_filter_of_frequent_passwords(run):
     run("build", "-o", "f", "--keys", "pwned:min=2", input=SHA1 + b":3\n").ok()
     assert run("check", "f", input=SHA1 + b"\n").ok().out == SHA1 + b"\n"

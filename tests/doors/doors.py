@@ -34,6 +34,7 @@ class CommandLine(Door):
         self.lines = [key.hex() for key in ALL_KEYS]
         (self.path / "lines").write_text("".join(f"{line}\n" for line in self.lines))
         (self.path / "key").write_text(KEY.hex() + "\n")
+        (self.path / "key").chmod(0o600)
 
     @property
     def path(self):

@@ -17,6 +17,9 @@ except ImportError:
     sys.path.insert(0, str(ROOT / "build" / "bindings" / "python"))
     import bloomset
 
+sys.path.append(str(ROOT / "tests"))
+from unlabelled import unlabelled  # noqa: E402
+
 INSERTABLE = [cls for cls in bloomset.KINDS.values() if issubclass(cls, bloomset.Insertable)]
 STATIC = [cls for cls in bloomset.KINDS.values() if issubclass(cls, bloomset.Static)]
 every_kind = pytest.mark.parametrize("cls", bloomset.KINDS.values(), ids=bloomset.KINDS)
@@ -44,11 +47,11 @@ def run(tmp_path):
 
 @pytest.fixture
 def file_of(run, tmp_path):
-    """file_of(keys, "--kind", ...) -> the bytes of the command line's file of these keys."""
+    """file_of(keys, "--kind", ...) -> the bytes of the command line's file of these keys, without labels."""
 
     def make(keys, *options):
         run("build", "-q", "--force", "-o", "lines.bloom", *options, input="".join(f"{key}\n" for key in keys))
-        return (tmp_path / "lines.bloom").read_bytes()
+        return unlabelled((tmp_path / "lines.bloom").read_bytes())
 
     return make
 

@@ -11,7 +11,7 @@ import threading
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tests" / "python"))
+sys.path += [str(ROOT / "tests" / "python"), str(ROOT / "tests")]
 
 import engines  # noqa: E402
 
@@ -19,6 +19,7 @@ engines.need(*engines.ARROW)
 
 import bloomset  # noqa: E402
 import duckdb  # noqa: E402
+from unlabelled import unlabelled  # noqa: E402
 
 PROGRAM = os.path.abspath(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset"))
 EXTENSION = os.path.abspath(os.environ.get("BLOOMSET_DUCKDB_EXTENSION", ROOT / "build" / "bloomset.duckdb_extension"))
@@ -102,7 +103,8 @@ def test_it_is_the_file_of_the_command_line_and_of_sqlite(db, kind, tmp_path):
         assert one(db, f"select bloomset_agg(name, {rate}, ?) from users", kind) == made
     numbers = "".join(i.to_bytes(8, "little").hex() + "\n" for i in range(1000)).encode()
     run(tmp_path, "build", "-q", "-o", "n.bloom", "--kind", kind, "--keys", "hex", input=numbers)
-    assert one(db, "select bloomset_agg(id, null, ?) from users", kind) == (tmp_path / "n.bloom").read_bytes()
+    assert one(db, "select bloomset_agg(id, null, ?) from users", kind) == \
+        unlabelled((tmp_path / "n.bloom").read_bytes())
     if os.path.exists(SQLITE):
         other = sqlite3.connect(":memory:")
         other.enable_load_extension(True)

@@ -7,6 +7,7 @@ import re
 import signal
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
 
@@ -19,6 +20,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.path.abspath(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset"))
 SQLITE = os.path.abspath(os.environ.get("BLOOMSET_SQLITE", ROOT / "build" / "bloomset_sqlite.so"))
 ROWS = 20_000
+
+sys.path.append(str(ROOT / "tests"))
+from unlabelled import unlabelled  # noqa: E402
 PARALLEL = """
 set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0;
 set max_parallel_workers_per_gather = 2; set parallel_leader_participation = off;
@@ -58,10 +62,10 @@ def run(folder, *arguments, input=b""):
 
 
 def file_of(folder, keys, *arguments):
-    """The command line's file of these keys."""
+    """The command line's file of these keys, without labels."""
     lines = "".join(key.hex() + "\n" for key in keys).encode()
     run(folder, "build", "-q", "--force", "-o", "f.bloom", "--keys", "hex", *arguments, input=lines)
-    return (folder / "f.bloom").read_bytes()
+    return unlabelled((folder / "f.bloom").read_bytes())
 
 
 KEYS = {

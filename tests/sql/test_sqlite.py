@@ -5,6 +5,7 @@ import os
 import pathlib
 import sqlite3
 import subprocess
+import sys
 import threading
 
 import pytest
@@ -12,6 +13,9 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.path.abspath(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset"))
 EXTENSION = os.path.abspath(os.environ.get("BLOOMSET_SQLITE", ROOT / "build" / "bloomset_sqlite.so"))
+
+sys.path.append(str(ROOT / "tests"))
+from unlabelled import unlabelled  # noqa: E402
 
 
 def connect(file=":memory:"):
@@ -59,7 +63,8 @@ def test_it_is_the_file_of_the_command_line(db, kind, tmp_path):
             (tmp_path / "f.bloom").read_bytes()
     numbers = "".join(i.to_bytes(8, "little").hex() + "\n" for i in range(1000)).encode()
     run(tmp_path, "build", "-q", "-o", "n.bloom", "--kind", kind, "--keys", "hex", input=numbers)
-    assert one(db, "select bloomset_agg(id, null, ?) from users", kind) == (tmp_path / "n.bloom").read_bytes()
+    assert one(db, "select bloomset_agg(id, null, ?) from users", kind) == \
+        unlabelled((tmp_path / "n.bloom").read_bytes())
 
 
 def test_a_filter_of_another_program_is_asked(db, tmp_path):

@@ -392,7 +392,7 @@ void add_filter(py::module_& module) {
              const label_list labels =
                  f.read_one([](const any_filter& filter) { return filter.labels(); });
              for (const auto& [name, value] : labels.all()) {
-               pairs.append(py::make_tuple(name, value));
+               pairs.append(py::make_tuple(std::string(name), std::string(value)));
              }
              return pairs;
            })

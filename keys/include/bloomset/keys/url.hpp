@@ -4,7 +4,7 @@
 /// Browsing merges more, and has the expressions by which lists of bad pages name them. Pure
 /// functions from text to text.
 ///
-///     bloomset::keys::normalise_url("HTTP://a.B.com:80/1/../%7ex?q=%2b#top");
+///     auto page = bloomset::keys::normalise_url("HTTP://a.B.com:80/1/../%7ex?q=%2b#top");
 ///                                                     // http://a.b.com/~x?q=%2B
 ///     auto url = bloomset::keys::canonicalise("http://a.B.com:80/1/../2.html?x=1#top");
 ///     url->text();                                    // http://a.b.com/2.html?x=1
