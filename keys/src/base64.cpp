@@ -36,7 +36,6 @@ class base64 final : public reader {
 
  private:
   result<void> read_record(std::string_view record, key_list& keys) override {
-    if (record.empty()) return {};
     const auto wrong = [record](std::string_view why) -> failure {
       return fail(errc::invalid_argument, fmt::format("{} {}", in_quotes(record), why));
     };

@@ -22,7 +22,6 @@ class digest_of_line final : public reader {
 
  private:
   result<void> read_record(std::string_view record, key_list& keys) override {
-    if (record.empty()) return {};
     if (!text_) return make_digest(record, keys.make(function_.size()));
     std::string bytes(function_.size(), '\0');
     if (auto ok = make_digest(record, bytes.data()); !ok) return ok;

@@ -16,7 +16,6 @@ class hex final : public reader {
 
  private:
   result<void> read_record(std::string_view record, key_list& keys) override {
-    if (record.empty()) return {};
     if (record.size() % 2 != 0) {
       return fail(
           errc::invalid_argument,

@@ -228,7 +228,6 @@ class json final : public reader {
 
  private:
   result<void> read_record(std::string_view record, key_list& keys) override {
-    if (record.empty()) return {};
     walk(record);
     if (walk_.found() == pointer_walk::finding::broken) {
       if (auto ok = walk_python(record); !ok) return ok;
