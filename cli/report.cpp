@@ -9,6 +9,7 @@
 #include <bloomset/plan/formulas.hpp>
 #include <bloomset/plan/units.hpp>
 #include <cmath>
+#include <map>
 #include <type_traits>
 #include <variant>
 
@@ -63,7 +64,7 @@ std::string text_of(const property& figure) {
 
 /// Texts of figures that their names alone do not give, by the figures' names. Without a text a
 /// figure has no row: another row shows it.
-using own_texts = std::vector<std::pair<std::string_view, std::string>>;
+using own_texts = std::map<std::string_view, std::string>;
 
 /// A row for each figure that has a value; the figures of a group follow each other.
 void append(figures& rows, const std::vector<property>& list, const own_texts& own) {
@@ -78,7 +79,7 @@ void append(figures& rows, const std::vector<property>& list, const own_texts& o
       continue;
     }
     if (std::holds_alternative<std::monostate>(figure.value)) continue;
-    const auto at = std::ranges::find(own, figure.name, &own_texts::value_type::first);
+    const auto at = own.find(figure.name);
     std::string text = at != own.end() ? at->second : text_of(figure);
     if (!text.empty()) rows.emplace_back(label_of(figure), std::move(text));
   }
@@ -96,13 +97,12 @@ own_texts texts_of(const plan_report& plan) {
                    {"fpr_95", ""},
                    {"hash_bits", ""}};
   if (plan.scatter > 0) {
-    own[4].second = fmt::format("{}: the rate of 95 filters in 100 is at most this",
+    own["fpr_95"] = fmt::format("{}: the rate of 95 filters in 100 is at most this",
                                 format_rate(plan.fpr_95()));
   }
   if (const property* best = find_property(plan.extras, "optimal_hashes"); best && plan.hashes) {
-    own.emplace_back("hashes",
-                     fmt::format("{} (k_opt {:.2f})", *plan.hashes, std::get<double>(best->value)));
-    own.emplace_back("optimal_hashes", "");
+    own["hashes"] = fmt::format("{} (k_opt {:.2f})", *plan.hashes, std::get<double>(best->value));
+    own["optimal_hashes"] = "";
   }
   return own;
 }
@@ -161,9 +161,9 @@ std::string to_text(const figures& rows) {
 
 figures plan_figures(const plan_report& plan) {
   own_texts own = texts_of(plan);
-  own.emplace_back("kind", "");
-  own.emplace_back("information_bound", bound_text(plan));
-  if (plan.hash_bits != 64) own[5].second = "128: two halves, which both must answer yes";
+  own["kind"] = "";
+  own["information_bound"] = bound_text(plan);
+  if (plan.hash_bits != 64) own["hash_bits"] = "128: two halves, which both must answer yes";
   figures rows;
   append(rows, figures_of("", plan), own);
   return rows;
@@ -175,13 +175,13 @@ nlohmann::ordered_json plan_json(std::string_view kind, const plan_report& plan)
 
 figures info_figures(const filter_info& info) {
   own_texts own = texts_of(info.plan);
-  own[3].second += " at capacity";
-  own.emplace_back("count", count_text(info));
-  own.emplace_back("estimated_size", keys_text(info.estimated_size, info.fill));
-  own.emplace_back("overfilled", "");  // a sentence says so
-  own.emplace_back("hash", hash_text(info));
-  own.emplace_back("seed", "");
-  own.emplace_back("can", text_of(info.can, ", "));
+  own["bits_per_key"] += " at capacity";
+  own["count"] = count_text(info);
+  own["estimated_size"] = keys_text(info.estimated_size, info.fill);
+  own["overfilled"] = "";  // a sentence says so
+  own["hash"] = hash_text(info);
+  own["seed"] = "";
+  own["can"] = text_of(info.can, ", ");
   figures rows;
   append(rows, figures_of(info), own);
   return rows;
@@ -194,11 +194,11 @@ figures info_figures(const dialects::foreign_info& info) {
                    {"bytes", ""},
                    {"estimated_size", keys_text(info.estimated_size, info.fill)}};
   if (info.capacity) {
-    own.emplace_back("capacity", format_count(*info.capacity, "key"));
-    own.emplace_back("bits_per_key", fmt::format("{:.2f} at capacity", *info.bits_per_key()));
+    own["capacity"] = format_count(*info.capacity, "key");
+    own["bits_per_key"] = fmt::format("{:.2f} at capacity", *info.bits_per_key());
   }
-  if (info.count) own.emplace_back("count", format_count(*info.count, "key") + " inserted");
-  if (!info.can_merge) own.emplace_back("can", text_of(abilities{}, ", "));
+  if (info.count) own["count"] = format_count(*info.count, "key") + " inserted";
+  if (!info.can_merge) own["can"] = text_of(abilities{}, ", ");
   figures rows;
   append(rows, figures_of(info), own);
   return rows;
