@@ -40,15 +40,15 @@ result<void> waiting_lines::print(output& out) {
   buffer_.resize(lines_buffer_bytes);
   for (std::uint64_t at = 0; at < file_.size();) {
     const auto size = std::min<std::uint64_t>(lines_buffer_bytes, file_.size() - at);
-    const std::span<char> bytes(buffer_.data(), size);
-    if (auto ok = file_.read(at, std::as_writable_bytes(bytes)); !ok) return ok;
+    const std::span<char> piece(buffer_.data(), size);
+    if (auto ok = file_.read(at, std::as_writable_bytes(piece)); !ok) return ok;
     at += size;
-    for (std::string_view left(bytes.data(), size); !left.empty();) {
-      const auto found = left.find(end_);
-      const auto now = left.substr(0, found == std::string_view::npos ? found : found + 1);
+    for (std::string_view rest(piece.data(), size); !rest.empty();) {
+      const auto found = rest.find(end_);
+      const auto now = rest.substr(0, found == std::string_view::npos ? found : found + 1);
       if (is_chosen_[line]) out.append(now);
       line += found != std::string_view::npos;
-      left.remove_prefix(now.size());
+      rest.remove_prefix(now.size());
     }
     if (auto ok = out.check(); !ok) return ok;
   }

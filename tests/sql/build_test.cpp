@@ -27,7 +27,7 @@ TEST(sql_build, ends_at_the_first_check_after_the_cancel) {
                                                                      }});
     ASSERT_TRUE(whole) << kind.name << whole.error().message;
     ASSERT_GE(checks, 4) << kind.name;
-    for (const unsigned last : {1, 2, 4}) {
+    for (const unsigned last : {1U, 2U, 4U}) {
       unsigned asked = 0;
       const auto cancelled =
           sql::build(kind, 0.01, hashes, sql::counted, {1U << 30, [&] { return ++asked == last; }});
