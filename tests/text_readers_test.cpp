@@ -192,9 +192,8 @@ TEST(readers, json_reads_documents_as_python_writes_them) {
 
 TEST(readers, json_refuses_what_is_no_document_and_survives_it) {
   for (const std::string& record :
-       {"{"s, "{}{}"s, "x"s, R"({"a":1)"s, R"({"a":"\ud800"})"s, R"({"a":01})"s,
-        "{\"a\":\"\xff\"}"s, "{\"a\":\"b\0\"}"s, R"({'a':1})"s, R"({"a":1,})"s,
-        std::string(1 << 20, '['), std::string(1 << 20, '{'),
+       {"{"s, "{}{}"s, "x"s, R"({"a":1)"s, R"({"a":01})"s, "{\"a\":\"\xff\"}"s, "{\"a\":\"b\0\"}"s,
+        R"({'a':1})"s, R"({"a":1,})"s, std::string(1 << 20, '['), std::string(1 << 20, '{'),
         fmt::format("\"{}", std::string(1 << 20, 'x'))}) {
     EXPECT_TRUE(has(wrong("json:/a", record), "breaks at byte")) << record.substr(0, 50);
   }

@@ -112,7 +112,7 @@ bool is_sound(const cuckoo_shape& filter) noexcept {
     sum += bytes;
     if (bytes > max_sub_filter_bytes || sum > max_payload_bytes) return false;
   }
-  return filter.items <= sum;  // one byte per slot
+  return true;
 }
 
 std::uint64_t cuckoo_shape::bytes_of(std::uint32_t filter) const noexcept {

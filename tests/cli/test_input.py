@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import os
+import pathlib
 import sqlite3
 import subprocess
 import tarfile
@@ -176,10 +177,12 @@ def test_a_long_line_needs_one_copy_and_has_a_limit(run, bloomset, tmp_path, f, 
         for _ in range(100):
             packed.write(b"x" * (1 << 20))
         packed.write(b"\nbob\n")
+    # The address sanitizer keeps what was freed.
+    other = 200 if b"__asan_init" in pathlib.Path(bloomset).read_bytes() else 60
     memory, status, said = peak(bloomset, tmp_path, *args, "--memory-limit", "200MB", "a.gz")
-    assert status == 0 and memory < 100 + 60, said
+    assert status == 0 and memory < 100 + other, said
     memory, status, said = peak(bloomset, tmp_path, *args, "--memory-limit", "32MB", "a.gz")
-    assert status == 2 and memory < 32 + 60, said
+    assert status == 2 and memory < 32 + other, said
     assert "a.gz:2: this line is longer than the memory limit of 32.0 MB; raise --memory-limit" in said
 
 
