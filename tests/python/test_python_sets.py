@@ -267,7 +267,7 @@ def test_what_a_filter_is_not(cls):
         hash(f)
     with pytest.raises(AttributeError):
         f.colour = "red"
-    assert re.fullmatch(rf"<bloomset\.{cls.__name__}: 1 keys of \d+, [\d,]+ bytes>", repr(f))
+    assert re.fullmatch(rf"<bloomset\.{cls.__name__}: 1 key of \d+, [\d,]+ bytes>", repr(f))
 
 
 def test_a_full_filter_says_how_far_it_came():

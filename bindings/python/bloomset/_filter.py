@@ -282,7 +282,8 @@ class Filter(_native.Filter):
         name = type(self).__qualname__
         own = type(self) is CLASSES.get(self.kind)
         reader = self.labels.get("keys")
-        return (f"<{'bloomset.' if own else ''}{name}: {self._size():,} keys of {self.capacity:,}, "
+        keys = self._size()
+        return (f"<{'bloomset.' if own else ''}{name}: {keys:,} key{'' if keys == 1 else 's'} of {self.capacity:,}, "
                 f"{self.nbytes:,} bytes{', overfilled' if self._overfilled() else ''}"
                 f"{f', made by --keys {reader}' if reader else ''}>")
 
