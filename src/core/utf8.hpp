@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <string_view>
 
+#pragma GCC visibility push(hidden)  // a shared build does not show it
+
 namespace bloomset::detail {
 
 /// The bytes of the character at the beginning of a text that is not empty. 0 if they are not
@@ -24,3 +26,5 @@ inline std::size_t character_size(std::string_view text) noexcept {
 }
 
 }  // namespace bloomset::detail
+
+#pragma GCC visibility pop

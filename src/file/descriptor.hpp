@@ -13,6 +13,8 @@
 
 #include "core/format.hpp"
 
+#pragma GCC visibility push(hidden)  // a shared build does not show it
+
 namespace bloomset::detail {
 
 class descriptor {
@@ -46,3 +48,5 @@ inline failure system_failure(const std::string& name, std::string_view what) {
 }
 
 }  // namespace bloomset::detail
+
+#pragma GCC visibility pop

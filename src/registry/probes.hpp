@@ -10,6 +10,8 @@
 #include "core/format.hpp"
 #include "registry/options.hpp"
 
+#pragma GCC visibility push(hidden)  // a shared build does not show it
+
 namespace bloomset::detail {
 
 inline constexpr kind_option probe_option = {
@@ -70,3 +72,5 @@ struct one_type_per_probe {
 };
 
 }  // namespace bloomset::detail
+
+#pragma GCC visibility pop
