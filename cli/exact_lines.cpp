@@ -15,7 +15,7 @@ struct key_record {
   std::uint64_t size;
 };
 
-constexpr std::size_t least_memory = std::size_t{1} << 20;
+constexpr std::size_t min_memory = std::size_t{1} << 20;
 constexpr std::uint64_t max_shares = std::uint64_t{1} << 24;
 
 }  // namespace
@@ -39,7 +39,7 @@ result<void> exact_lines::add(std::string_view line, std::span<const hashed_key>
   }
   if (auto ok = lines_.add(line, keys.empty()); !ok) return ok;
   // Buffers have up to twice the memory of their content.
-  return buffered_ < std::max(memory_ / 4, least_memory) ? result<void>() : write_keys();
+  return buffered_ < std::max(memory_ / 4, min_memory) ? result<void>() : write_keys();
 }
 
 result<void> exact_lines::write_keys() {
@@ -54,7 +54,7 @@ result<void> exact_lines::write_keys() {
 }
 
 result<void> exact_lines::choose_new(std::size_t memory) {
-  memory_ = std::max(memory, least_memory);  // the least that a set needs
+  memory_ = std::max(memory, min_memory);
   if (auto ok = write_keys(); !ok) return ok;
   for (const group& each : groups_) {
     if (auto ok = choose_share(each, 0, 1); !ok) return ok;

@@ -28,7 +28,7 @@ struct input_options {
 
   /// Declares INPUT..., -0, --crlf, --keys, --memory-limit, --min-count, --skip-bad,
   /// --skip-comments and --no-progress, for a verb that reads keys for that purpose. `has_filter`
-  /// tells whether the keys are for a filter that exists (choose_reader()).
+  /// tells whether the keys are for a filter that exists (open_keys()).
   void declare(CLI::App& app, keys::purpose why, bool has_filter);
 
   key_format format() const noexcept {

@@ -102,7 +102,7 @@ class key_input {
 
   result<void> open_next();
   void end_file();
-  /// What was read of a file, for the sentence about its form.
+  /// Line ends and NUL bytes of one file, which end_file() warns of.
   struct file_form {
     std::size_t file = 0;
     text_form text;

@@ -78,17 +78,6 @@ result<void> choose_stored(input_options& options, std::span<const labelled_filt
   return {};
 }
 
-std::string key_bytes(const key_input& input) {
-  return fmt::format("{}", input.key_bytes().shortest);
-}
-
-}  // namespace
-
-labelled_filter labelled(std::string_view name, const opened_filter& filter) {
-  const auto* const ours = std::get_if<any_filter>(&filter);
-  return {name, ours == nullptr ? nullptr : &ours->labels()};
-}
-
 result<void> choose_reader(input_options& options, std::span<const labelled_filter> filters,
                            std::string_view verb, bool strict) {
   if (options.keys.reader.empty()) {
@@ -107,6 +96,24 @@ result<void> choose_reader(input_options& options, std::span<const labelled_filt
     say(verb, "warning: " + text);
   }
   return {};
+}
+
+std::string key_bytes(const key_input& input) {
+  return fmt::format("{}", input.key_bytes().shortest);
+}
+
+}  // namespace
+
+labelled_filter labelled(std::string_view name, const opened_filter& filter) {
+  const auto* const ours = std::get_if<any_filter>(&filter);
+  return {name, ours == nullptr ? nullptr : &ours->labels()};
+}
+
+result<std::unique_ptr<key_input>> open_keys(input_options& options,
+                                             std::span<const labelled_filter> filters,
+                                             std::string_view verb, bool strict) {
+  if (auto ok = choose_reader(options, filters, verb, strict); !ok) return fail(ok.error());
+  return key_input::open(options);
 }
 
 void warn_of_readers(const labelled_filter& one, const labelled_filter& other,

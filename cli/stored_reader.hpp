@@ -4,12 +4,14 @@
 
 #include <bloomset/any_filter.hpp>
 #include <bloomset/result.hpp>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "input_options.hpp"
+#include "key_input.hpp"
 #include "opened.hpp"
 
 namespace bloomset::cli {
@@ -25,11 +27,12 @@ struct labelled_filter {
 };
 labelled_filter labelled(std::string_view name, const opened_filter& filter);
 
-/// Chooses the reader of a verb that reads keys for these filters. Without --keys it is the one
-/// that the filters name. With --keys, another than they name is a warning, or a failure if
-/// `strict`. Fails if the filters do not agree.
-result<void> choose_reader(input_options& options, std::span<const labelled_filter> filters,
-                           std::string_view verb, bool strict);
+/// Opens the input of a verb that reads keys for these filters. Without --keys the reader is the
+/// one that the filters name, and it is set in `options`. With --keys, another than they name is a
+/// warning, or a failure if `strict`. Fails if the filters do not agree.
+result<std::unique_ptr<key_input>> open_keys(input_options& options,
+                                             std::span<const labelled_filter> filters,
+                                             std::string_view verb, bool strict);
 
 /// Warns if the keys of two filters that are combined were made by different readers. Filters
 /// without a label, which another program may have made, are passed over.

@@ -8,13 +8,13 @@
 namespace bloomset::cli {
 namespace {
 
-constexpr std::size_t least_room = 12;
+constexpr std::size_t min_width = 12;
 
 /// The column at which the rest of a line continues.
 std::size_t hanging_indent(std::string_view line, std::size_t columns) {
   const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
   const std::size_t gap = line.rfind("  ", columns);
-  if (gap == std::string_view::npos || gap < first || gap + 2 + least_room > columns) return first;
+  if (gap == std::string_view::npos || gap < first || gap + 2 + min_width > columns) return first;
   return gap + 2;
 }
 

@@ -26,7 +26,7 @@ inline hash64 hash_of(std::string_view key) {
   return filter_hasher()(std::as_bytes(std::span(key)));
 }
 
-/// What the engine allows a filter that it builds.
+/// Bounds of a build inside an SQL engine.
 struct limits {
   std::uint64_t max_bytes;  ///< of a value
   /// Whether the statement was cancelled. Called after at most a few hundred thousand keys.

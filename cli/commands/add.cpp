@@ -45,10 +45,7 @@ result<status> add(add_options& options) {
             options.target, filter->info().kind_name, kinds_that(&abilities::insert)));
   }
   const std::array asked = {labelled_filter{options.target, &filter->labels()}};
-  if (auto ok = choose_reader(options.input, asked, verb, options.strict); !ok) {
-    return fail(ok.error());
-  }
-  const auto opened = key_input::open(options.input);
+  const auto opened = open_keys(options.input, asked, verb, options.strict);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
   const bool was_empty = filter->size() == 0;

@@ -264,11 +264,8 @@ result<status> check(check_options& options) {
   const bool prints = !options.quiet && !options.count;
   if (prints && ::isatty(STDOUT_FILENO) != 0) options.input.no_progress = true;
   const auto labels = asked->labels();
-  if (auto ok = choose_reader(options.input, labels, verb, options.strict); !ok) {
-    return fail(ok.error());
-  }
   options.input.keys.accepts = asked->key_check();
-  const auto opened = key_input::open(options.input);
+  const auto opened = open_keys(options.input, labels, verb, options.strict);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
   output out;

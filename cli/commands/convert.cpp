@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <span>
+#include <array>
 
 #include "commands/all.hpp"
 #include "declare.hpp"
@@ -21,8 +21,8 @@ struct arguments {
 };
 
 result<status> run(const arguments& given) {
-  const std::span key(&given.format.key.file, 1);
-  if (auto ok = check_apart(given.output, key); !ok) return fail(std::move(ok.error()));
+  const std::array read = {given.file, given.format.key.file};
+  if (auto ok = check_apart(given.output, read); !ok) return fail(std::move(ok.error()));
   if (auto ok = check_target(given.output, given.force); !ok) return fail(std::move(ok.error()));
   auto options = read_pairs(given.to_with, "--to-with", "funnel=utf8");
   if (!options) return fail(std::move(options.error()));

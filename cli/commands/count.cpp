@@ -42,10 +42,7 @@ result<status> count(count_options& options) {
                     options.filter, filter->info().kind_name, kinds_that(&abilities::count)));
   }
   const std::array asked = {labelled_filter{options.filter, &filter->labels()}};
-  if (auto ok = choose_reader(options.input, asked, verb, options.strict); !ok) {
-    return fail(ok.error());
-  }
-  const auto opened = key_input::open(options.input);
+  const auto opened = open_keys(options.input, asked, verb, options.strict);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
   const key_format format = options.input.format();

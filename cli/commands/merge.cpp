@@ -150,20 +150,10 @@ result<void> check_rate(const std::string& first, const any_filter& merged,
 }
 
 result<status> run(const arguments& given, const way& by) {
-  // A union holds all that its inputs held, so it may take the place of one; an intersection not.
-  std::vector<std::string> kept = {given.format.key.file};
-  if (&by == &intersecting) kept.insert(kept.end(), given.files.begin(), given.files.end());
-  if (auto ok = check_apart(given.output, kept); !ok) return fail(std::move(ok.error()));
+  std::vector<std::string> read = given.files;
+  read.push_back(given.format.key.file);
+  if (auto ok = check_apart(given.output, read); !ok) return fail(std::move(ok.error()));
   if (auto ok = check_target(given.output, given.force); !ok) return fail(std::move(ok.error()));
-  // Held until the output is written, because the output may be one of the inputs: a concurrent
-  // `add` to it waits instead of being lost.
-  std::optional<file_lock> lock;
-  std::error_code error;
-  if (given.output != "-" && std::filesystem::is_regular_file(given.output, error)) {
-    auto held = file_lock::acquire(given.output);
-    if (!held) return fail(std::move(held.error()));
-    lock = std::move(*held);
-  }
 
   const std::string& first = given.files.front();
   auto opener = filter_opener::make(given.format);
@@ -260,7 +250,7 @@ action define(CLI::App& app) {
 command merge_command() {
   return {"merge", "write the union of several filters",
           "  bloomset merge -o week.bloom monday.bloom tuesday.bloom\n"
-          "  bloomset merge --force -o all.bloom all.bloom today.bloom\n"
+          "  bloomset merge -o new.bloom all.bloom today.bloom && mv new.bloom all.bloom\n"
           "  bloomset merge --fpr 2% -o both.bloom seen-here.bloom seen-there.bloom\n",
           merge::define<merge::merging>};
 }

@@ -44,10 +44,7 @@ result<status> remove(remove_options& options) {
                     options.target, filter->info().kind_name, kinds_that(&abilities::erase)));
   }
   const std::array asked = {labelled_filter{options.target, &filter->labels()}};
-  if (auto ok = choose_reader(options.input, asked, verb, options.strict); !ok) {
-    return fail(ok.error());
-  }
-  const auto opened = key_input::open(options.input);
+  const auto opened = open_keys(options.input, asked, verb, options.strict);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
   std::uint64_t non_members = 0;

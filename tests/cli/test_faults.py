@@ -52,7 +52,7 @@ def owners(path):
 
 # What sudo does: root changes a file that a service reads.
 WRITERS = [("add", "f"), ("remove", "f"), ("build", "--force", "-o", "f", "--kind", "cuckoo"),
-           ("merge", "--force", "-o", "f", "f", "g"), ("convert", "--force", "-o", "d", "d"),
+           ("merge", "--force", "-o", "f", "g", "g"), ("convert", "--force", "-o", "d", "e"),
            ("build", "--force", "-o", "d", "--format", "dcso", "--capacity", "9"),
            ("plan", "--force", "--plot", "p.svg", "--capacity", "9")]
 
@@ -61,7 +61,7 @@ WRITERS = [("add", "f"), ("remove", "f"), ("build", "--force", "-o", "f", "--kin
 @pytest.mark.parametrize("args", WRITERS, ids=" ".join)
 def test_who_changes_a_file_keeps_its_owner_or_says_so(run, bloomset, tmp_path, args):
     for name, how in (("f", ["--kind", "cuckoo"]), ("g", ["--kind", "cuckoo"]),
-                      ("d", ["--format", "dcso"])):
+                      ("d", ["--format", "dcso"]), ("e", ["--format", "dcso"])):
         build(run, name, MEMBERS, *how, "--capacity", "100")
     (tmp_path / "p.svg").write_bytes(b"")
     kind = next(name for name in ("d", "p.svg", "f") if name in args)

@@ -227,11 +227,16 @@ def test_stdout_is_no_input(run, tmp_path, f, args):
 
 def test_verbs_that_write_filters_spare_their_inputs(run, tmp_path, secret):
     run("build", "-o", "f", input=LINES).ok()
-    before = (tmp_path / "f").read_bytes()
-    for args in ("fold", "-o", "f", "f"), ("intersect", "-o", "f", "f", "f"):
-        run(*args, "--force").refused("f: this is also an input, f")
+    run("build", "-o", "other", input=LINES).ok()
+    run("build", "--format", "dcso", "--capacity", "9", "-o", "d", input=LINES).ok()
+    (tmp_path / "link").hardlink_to(tmp_path / "f")
+    before = [(tmp_path / name).read_bytes() for name in ("f", "d")]
+    for args in (("fold", "-o", "f", "f"), ("intersect", "-o", "f", "f", "other"), ("merge", "-o", "f", "other", "f"),
+                 ("fold", "-o", "f", "link"), ("merge", "-o", "f", "other", "link")):
+        run(*args, "--force").refused(f"f: this is also an input, {args[-1] if args[-1] != 'other' else 'f'}")
+    run("convert", "--force", "-o", "d", "d").refused("d: this is also an input, d")
     run("add", "f", "f").refused("f: this is also an input, f")
-    assert (tmp_path / "f").read_bytes() == before
+    assert [(tmp_path / name).read_bytes() for name in ("f", "d")] == before
     run("build", "--force", "-o", secret, "--key-file", secret, input=LINES).refused("this is also an input")
     run("parquet", "attach", "--force", "--column", "c", "-o", "f", "f").refused("this is also an input", "leave -o out")
 
