@@ -55,6 +55,31 @@ class CommandLine(Door):
         self.folder.cleanup()
 
 
+class Cpp(Door):
+    """A program of a user of the library."""
+
+    name = "C++"
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name)
+        (self.path / "keys").write_bytes(b"".join(len(key).to_bytes(8, "little") + key for key in ALL_KEYS))
+
+    def answers(self, filters):
+        return {(case.kind, case.variant): self.ask_all(case) for case in filters}
+
+    def ask_all(self, case):
+        (self.path / "f.bloom").write_bytes(case.bytes)
+        secret = [case.key.hex()] if case.key else []
+        single, batch = subprocess.run([BUILD / "tests" / "bloomset_cpp_door", "f.bloom", "keys", *secret], cwd=self.path,
+                                       check=True, capture_output=True, text=True).stdout.split()
+        assert single == batch, case
+        return by_type([answer == "1" for answer in single])
+
+    def close(self):
+        self.folder.cleanup()
+
+
 class C(Door):
     """The shared library of the C interface."""
 
@@ -240,4 +265,4 @@ class Server:
         self.folder.cleanup()
 
 
-DOORS = [CommandLine, C, PythonLists, PythonOne, NumPy, Arrow, SQLite, DuckDB, PostgreSQL]
+DOORS = [CommandLine, Cpp, C, PythonLists, PythonOne, NumPy, Arrow, SQLite, DuckDB, PostgreSQL]

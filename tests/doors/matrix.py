@@ -25,7 +25,7 @@ import bloomset  # noqa: E402
 
 BUILD = pathlib.Path(os.path.abspath(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset"))).parent
 KEY = bytes(range(16))
-MEMBERS, OTHERS = 200, 2000  # of each type
+MEMBERS, OTHERS = 200, 10_000  # of each type
 RATE = 0.1  # so that many of the others pass, and different answers show
 
 # Key types
