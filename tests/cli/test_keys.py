@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import select
+import shutil
 import signal
 import termios
 import time
@@ -313,6 +314,16 @@ def test_a_folder_of_ranges(run, ranges):
     assert run("check", "p.bloom", "--keys", "password", input=asked).out == b"stdin:1\nstdin:3\n"
     run("build", "--force", "-o", "q.bloom", "--keys", "pwned:min=10", *WIDE, "ranges").ok()
     assert (ranges.parent / "p.bloom").read_bytes() == (ranges.parent / "q.bloom").read_bytes()
+
+
+def test_a_tree_of_folders_is_the_folder_of_its_files(run, ranges, tmp_path):
+    for i, file in enumerate(sorted(ranges.iterdir())):
+        folder = tmp_path / "tree" / "0123"[i % 4] / "ab"
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, folder)
+    for name in "ranges", "tree":
+        run("build", "-o", f"{name}.bloom", "--keys", "pwned", *WIDE, name).ok()
+    assert (tmp_path / "tree.bloom").read_bytes() == (tmp_path / "ranges.bloom").read_bytes()
 
 
 def test_only_pwned_reads_folders_and_only_of_ranges(run, ranges, tmp_path):

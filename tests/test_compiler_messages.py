@@ -1,9 +1,11 @@
-"""The compiler warns of a result that is dropped, whatever function returned it."""
+"""What the compiler says to a user of the library."""
 
 import os
 import pathlib
 import re
 import subprocess
+
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDES = [f"-I{ROOT / folder}" for folder in ("include", "dialects/include", "keys/include")]
@@ -37,7 +39,7 @@ reader.read("a@b.com", list);
 fail(errc::io, "a sentence");
 """.splitlines()
 
-PROGRAM = """\
+DROPS = """\
 #include <bloomset/bloomset.hpp>
 #include <bloomset/dialects/dialect.hpp>
 #include <bloomset/keys/reader.hpp>
@@ -50,13 +52,34 @@ void drop(bloom& f, any_filter& any, keys::reader& reader, keys::key_list& list,
 """
 
 
-def test_each_is_a_warning(tmp_path):
+def compiled(source, standard="20"):
+    return subprocess.run([os.environ.get("CXX", "c++"), f"-std=c++{standard}", "-fsyntax-only", *INCLUDES, str(source)],
+                          capture_output=True, text=True)
+
+
+def test_each_dropped_result_is_a_warning(tmp_path):
     source = tmp_path / "dropped.cpp"
-    source.write_text(PROGRAM % "\n".join(DROPPED))
-    first = PROGRAM[: PROGRAM.index("%s")].count("\n") + 1
-    done = subprocess.run([os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", *INCLUDES,
-                           str(source)], capture_output=True, text=True)
+    source.write_text(DROPS % "\n".join(DROPPED))
+    first = DROPS[: DROPS.index("%s")].count("\n") + 1
+    done = compiled(source)
     assert done.returncode == 0, done.stderr
     warned = {int(line) for line in re.findall(r"dropped\.cpp:(\d+):.*\[-Wunused-result\]", done.stderr)}
     silent = [code for number, code in enumerate(DROPPED, first) if number not in warned]
     assert silent == [], done.stderr
+
+
+def test_an_older_language_is_an_error_that_names_the_option(tmp_path):
+    source = tmp_path / "old.cpp"
+    source.write_text("#include <bloomset/bloomset.hpp>\n")
+    done = compiled(source, "17")
+    assert done.returncode != 0
+    assert "Bloomset needs C++20: compile with -std=c++20" in done.stderr
+
+
+@pytest.mark.parametrize("call", ["insert(3.5)", "may_contain(3.5f)", "insert(nullptr)"])
+def test_a_value_that_is_no_key_is_an_error_that_says_what_one_is(tmp_path, call):
+    source = tmp_path / "key.cpp"
+    source.write_text(f"#include <bloomset/bloom.hpp>\nvoid use(bloomset::bloom& f) {{ f.{call}; }}\n")
+    done = compiled(source)
+    assert done.returncode != 0
+    assert "a_key_is_a_string_bytes_or_an_integer" in done.stderr
