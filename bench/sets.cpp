@@ -190,7 +190,7 @@ void compare_sets(std::uint64_t n, const sink& write) {
     what.questions[s] = mixed_urls(what.n, shares[s]);
   }
   for (const bloomset::kind_info& kind : bloomset::kinds()) {
-    if (kind.takes_hashes) write(filter_of(kind, what));
+    write(filter_of(kind, what));
   }
   write(unordered(what));
   write(ordered(what));

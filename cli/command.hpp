@@ -22,8 +22,8 @@ using action = std::function<result<status>()>;
 
 struct command {
   std::string_view name;
-  std::string_view summary;   ///< one line, for the list of verbs
-  std::string_view examples;  ///< lines of shell, shown at the end of --help
+  std::string_view summary;  ///< one line, for the list of verbs
+  std::string examples;      ///< lines of shell, shown at the end of --help
   /// Declares the verb's arguments and returns its action, which owns their values.
   action (*define)(CLI::App& app);
 };

@@ -22,14 +22,6 @@ void say(std::string_view verb, std::string_view text) {
   note(fmt::format("bloomset {}: {}", verb, text));
 }
 
-std::string kinds_that(bool abilities::* can) {
-  std::vector<std::string_view> names;
-  for (const kind_info& row : kinds()) {
-    if (row.can.*can) names.push_back(row.name);
-  }
-  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
-}
-
 void finish(key_input& input, std::string_view verb) {
   input.quieten();
   if (const std::string skipped = input.skipped(); !skipped.empty()) say(verb, skipped);

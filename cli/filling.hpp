@@ -18,9 +18,6 @@ void note(std::string_view text);
 /// The same after "bloomset VERB: ", for warnings.
 void say(std::string_view verb, std::string_view text);
 
-/// The names of the kinds with an ability, separated by commas: `kinds_that(&abilities::erase)`.
-std::string kinds_that(bool abilities::* can);
-
 /// To be called when all input is read. Removes the progress line, then reports skipped lines,
 /// folders that lack files, and files whose CRs or byte-order mark became part of keys.
 void finish(key_input& input, std::string_view verb);

@@ -118,8 +118,7 @@ std::string hash_text(const filter_info& info) {
   if (info.hash == hash_id::siphash_1_3 || info.hash == hash_id::siphash_2x64) {
     return fmt::format("{}, key with identifier {:016x}", name_of(info.hash), info.seed);
   }
-  return info.hash == hash_id::none ? fmt::format("of the probe rule, seed {}", info.seed)
-                                    : fmt::format("{}, seed {}", name_of(info.hash), info.seed);
+  return fmt::format("{}, seed {}", name_of(info.hash), info.seed);
 }
 
 std::string keys_text(double keys, double fill) {

@@ -107,8 +107,6 @@ struct target {
 };
 using namespace bloomset;  // of the kinds
 constexpr target targets[] = {
-    {"bloom_salted", run<basic_bloom<salted_hashing>>},
-    {"bloom_fnv_murmur", run<basic_bloom<fnv_murmur_hashing>>},
 #define KIND(name) {#name, run<name>},
 #include "src/registry/kinds.inc"
 };

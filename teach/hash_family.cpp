@@ -118,7 +118,7 @@ class position_table final : public hash_family {
   table places_;
 };
 
-/// Definition and computation of one of the library's rules.
+/// Definition and computation of a rule.
 template <class Rule>
 struct working_of;
 
@@ -177,9 +177,9 @@ struct working_of<fnv_murmur_hashing> {
 };
 
 template <class Rule>
-class library_rule final : public hash_family {
+class rule_family final : public hash_family {
  public:
-  explicit library_rule(unsigned k) : k_(k) {}
+  explicit rule_family(unsigned k) : k_(k) {}
 
   unsigned functions() const noexcept override { return k_; }
   std::vector<std::string> definition() const override { return working_of<Rule>::definition(); }
@@ -279,11 +279,11 @@ result<shared_family> table_family(const std::vector<std::string>& table, std::u
 }
 
 result<shared_family> named_family(std::string_view name, unsigned k) {
-  if (name == double_hashing::name) return std::make_shared<library_rule<double_hashing>>(k);
-  if (name == salted_hashing::name) return std::make_shared<library_rule<salted_hashing>>(k);
-  if (name == md5_hashing::name) return std::make_shared<library_rule<md5_hashing>>(k);
+  if (name == double_hashing::name) return std::make_shared<rule_family<double_hashing>>(k);
+  if (name == salted_hashing::name) return std::make_shared<rule_family<salted_hashing>>(k);
+  if (name == md5_hashing::name) return std::make_shared<rule_family<md5_hashing>>(k);
   if (name == fnv_murmur_hashing::name) {
-    return std::make_shared<library_rule<fnv_murmur_hashing>>(k);
+    return std::make_shared<rule_family<fnv_murmur_hashing>>(k);
   }
   return fail(errc::invalid_argument,
               fmt::format("--family: '{}' is no family of hash functions; give double, salted, md5 "

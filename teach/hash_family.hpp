@@ -1,6 +1,7 @@
 #pragma once
 
-// Hash functions that show their computation: the library's rules and the student's own.
+// Hash functions that show their computation: the library's rule, those of lectures (rules.hpp) and
+// the student's own.
 
 #include <bloomset/hash.hpp>
 #include <bloomset/probe.hpp>
@@ -13,6 +14,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "teach/rules.hpp"
 
 namespace bloomset::teach {
 
@@ -47,7 +50,7 @@ result<shared_family> formula_family(const std::vector<std::string>& formulas);
 /// Functions given by a table, WORD=P,P,..., for examples that do not name their hash functions.
 result<shared_family> table_family(const std::vector<std::string>& table, std::uint64_t m);
 
-/// k functions of the library's rule of that name.
+/// k functions of the rule of that name: double, salted, md5 or fnv-murmur.
 result<shared_family> named_family(std::string_view name, unsigned k);
 
 /// The texts between commas. Fails if one is empty; the message names the option.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/filter_types.hpp"
+#include "tests/function_family.hpp"
 
 namespace bloomset::test {
 namespace {

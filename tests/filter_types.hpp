@@ -44,24 +44,20 @@ using can_insert = std::bool_constant<insertable<F>>;
 template <class F>
 using can_build_only = std::bool_constant<!insertable<F>>;
 
-/// One type of each kind, and all types.
+/// The type of each kind.
 #ifdef BLOOMSET_TESTED_KIND
 using kind_types = ::testing::Types<BLOOMSET_TESTED_KIND>;
-using all_types = kind_types;
 #else
 using kind_types = joined<::testing::Types<>
 #define KIND(name) , ::testing::Types<name>
 #include "src/registry/kinds.inc"
                           >::type;
-using all_types = joined<::testing::Types<basic_bloom<salted_hashing>, basic_bloom<md5_hashing>,
-                                          basic_bloom<fnv_murmur_hashing>>,
-                         kind_types>::type;
 #endif
 
 /// Those that take keys at any time.
-using filter_types = only<can_insert, all_types>::type;
+using filter_types = only<can_insert, kind_types>::type;
 /// Those that are built once from all their keys. Their contract is static_contract_test.cpp.
-using static_filter_types = only<can_build_only, all_types>::type;
+using static_filter_types = only<can_build_only, kind_types>::type;
 
 /// A list, or another where it is empty: a suite has at least one type.
 template <class List, class Otherwise>
@@ -234,13 +230,10 @@ using insertable_kind_types = only<can_insert, kind_types>::type;
 using filter_types_by_storage = over_every_storage<insertable_kind_types>::type;
 using static_filter_types_by_storage = over_every_storage<static_filter_types>::type;
 
-/// "bloom_salted", "cuckoo": for the names of tests.
+/// For the names of tests.
 template <class F>
 std::string name_of() {
   std::string name(find_kind(F::kind)->name);
-  if constexpr (requires { F::probe_type::name; }) {
-    name = fmt::format("{}_{}", name, F::probe_type::name);
-  }
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }

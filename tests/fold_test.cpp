@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/function_family.hpp"
+
 #include "filter_types.hpp"
 
 namespace bloomset::test {
@@ -68,17 +70,11 @@ TEST(Fold, BlockedFiltersAreThoseMadeAtTheSize) {
   }
 }
 
-template <class F>
-class FoldOfRule : public testing::Test {};
-using rules = testing::Types<bloom, basic_bloom<salted_hashing>, basic_bloom<md5_hashing>,
-                             basic_bloom<fnv_murmur_hashing>>;
-TYPED_TEST_SUITE(FoldOfRule, rules);
-
-TYPED_TEST(FoldOfRule, BloomFiltersAreThoseMadeAtTheSize) {
+TEST(Fold, BloomFiltersAreThoseMadeAtTheSize) {
   std::mt19937_64 random(2);
   for (int turn = 0; turn < 12; ++turn) {
     const std::uint64_t bits = 1 + random() % 5000;
-    TypeParam f({.bits = bits, .hashes = 1 + static_cast<unsigned>(random() % 12)});
+    bloom f({.bits = bits, .hashes = 1 + static_cast<unsigned>(random() % 12)});
     const auto keys = keys_from(random(), 1 + random() % (1 + bits / 8));
     f.insert(keys);
     folds_to_what_is_made(f, keys, bits, 1);

@@ -5,9 +5,6 @@ sufficient.
     f.may_contain(b"alice@example.com")
 """
 
-import ctypes
-import hashlib
-import math
 import re
 import struct
 
@@ -78,45 +75,8 @@ def double(key, seed, k, m):
         yield mulhi((g ^ g >> 32) * 0x9E3779B97F4A7C15 & MASK, m)
 
 
-def salted(key, seed, k, m):
-    for i in range(k):
-        yield mulhi(xxh3_64(key, seed + remix(i + 1) & MASK), m)
-
-
-def md5(key, seed, k, m):
-    for i in range(k):
-        yield int.from_bytes(hashlib.md5(key + b"%d" % i).digest()[:8], "big") % m
-
-
-def fnv_1_in_doubles(key):
-    h = 2166136261.0
-    for c in key:
-        word = int(math.fmod(h * 16777619.0, 2.0**32)) % 2**32
-        h = float(ctypes.c_int32(word ^ c).value)
-    return int(abs(h))
-
-
-def murmur_2(key):
-    m, low = 0x5BD1E995, 0xFFFFFFFF
-    h = len(key)
-    whole = len(key) & ~3
-    for (w,) in struct.iter_unpack("<I", key[:whole]):
-        w = w * m & low
-        h = h * m & low ^ (w ^ w >> 24) * m & low
-    if key[whole:]:
-        h = (h ^ int.from_bytes(key[whole:], "little")) * m & low
-    h = (h ^ h >> 13) * m & low
-    return h ^ h >> 15
-
-
-def fnv_murmur(key, seed, k, m):
-    a, b = fnv_1_in_doubles(key), murmur_2(key)
-    for i in range(k):
-        yield (a, b)[i] % m if i < 2 else (a + i * b) % m
-
-
 # By number: the rule, its hash, its most places.
-RULES = {1: (double, 1, MASK), 2: (salted, 0, MASK), 3: (md5, 0, MASK), 4: (fnv_murmur, 2, 2**32)}
+RULES = {1: (double, 1, MASK)}
 
 
 class BitArray:

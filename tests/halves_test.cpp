@@ -384,19 +384,13 @@ TEST(plans_of_halves, memory_and_a_low_rate_hold_as_many_keys_as_the_memory_allo
   EXPECT_GT(plan.capacity, 1'390'000'000U);
 }
 
-TEST(plans_of_halves, a_kind_without_halves_and_options_without_them_are_refused) {
+TEST(plans_of_halves, a_kind_without_halves_and_an_odd_number_of_functions_are_refused) {
   for (const kind_info& kind : kinds()) {
     const plan_request request{.capacity = 1000, .fpr = 0.01, .hash_bits = 128};
     EXPECT_EQ(kind.plan(request).has_value(), kind.takes_128_bits) << kind.name;
   }
   const kind_info& bloom = **find_kind("bloom");
   EXPECT_FALSE(bloom.plan({.capacity = 1000, .hashes = 7, .hash_bits = 128}));
-  for (const std::string probe : {"salted", "md5", "fnv-murmur"}) {
-    const plan_request request{
-        .capacity = 1000, .fpr = 0.01, .hash_bits = 128, .options = {{"probe", probe}}};
-    EXPECT_FALSE(bloom.plan(request)) << probe;
-    EXPECT_FALSE(bloom.create(request)) << probe;
-  }
 }
 
 TEST(plans_of_halves, an_unknown_number_of_keys_is_taken_to_be_large) {

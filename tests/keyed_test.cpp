@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "teach/rules.hpp"
 #include "tests/words.hpp"
 
 namespace bloomset::test {
@@ -119,7 +120,8 @@ TEST(keyed_types, integers_strings_and_batches_use_the_key) {
 }
 
 TEST(keyed_types, a_probe_rule_that_hashes_by_itself_refuses_a_key) {
-  const auto made = basic_bloom<salted_hashing>::make({.capacity = 100, .fpr = 0.01, .seed = key});
+  const auto made =
+      basic_bloom<teach::salted_hashing>::make({.capacity = 100, .fpr = 0.01, .seed = key});
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, errc::unsupported);
 }

@@ -14,10 +14,9 @@ import sys
 
 HASHES = r"\(std::span<bloomset::hash64 const, \d+ul>"
 BATCHES = [
-    r"typed_model<bloomset::basic_(counting_)?bloom<bloomset::double_hashing, .*>"
-    r"::(may_contain|insert)" + HASHES,
+    r"typed_model<bloomset::basic_(counting_)?bloom<.*>::may_contain" + HASHES,
     r"typed_model<bloomset::basic_scalable_bloom<.*>::may_contain" + HASHES,
-    r"typed_model<bloomset::basic_(scalable_bloom|cuckoo)<bloomset::owned_storage>.*::insert" + HASHES,
+    r"typed_model<bloomset::basic_(\w*bloom|cuckoo)<.*bloomset::owned_storage>.*::insert" + HASHES,
     r"\w+::LOCAL(may_contain|insert)_loop<bloomset::detail::(split_512|parquet_256|free_512)>",
     r"cuckoo_\w+::LOCALcontains\(",
     r"LOCALcontains_each\(",

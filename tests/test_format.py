@@ -67,12 +67,7 @@ def test_the_hash_is_xxh3():
 
 
 def test_the_places_in_the_document_are_those_of_its_rules():
-    rules = {
-        "double": format_reader.double,
-        "salted": format_reader.salted,
-        "md5": format_reader.md5,
-        "fnv-murmur": format_reader.fnv_murmur,
-    }
+    rules = {"double": format_reader.double}
     rows = re.findall(
         r"^\| (`\w+`|\(empty\)) \| (\d+|any) \| ([\w-]+) \| (\d+), (\d+) \| ([\d ]+) \|$",
         DOCUMENT,

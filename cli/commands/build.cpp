@@ -55,26 +55,6 @@ std::span<any_filter> parts_of(any_filter& filter) {
   return halves.empty() ? std::span(&filter, 1) : halves;
 }
 
-/// Whether the filter accepts the hashes of hash_all. The kind's options may decide it.
-bool takes_hashes(const kind_info& kind, any_filter& filter) {
-  any_filter& part = parts_of(filter).front();
-  return kind.takes_hashes && filter_hasher::is_one(part.image().header.hash) &&
-         part.insert(std::span<const hash64>());
-}
-
-/// Fails if filters of that request cannot be created from kept hashes.
-result<void> check_takes_hashes(const kind_info& kind, plan_request request) {
-  request.capacity = 1;
-  request.bits = std::min(request.bits, std::uint64_t{1} << 16);
-  auto small = kind.create(request);
-  if (!small) return fail(small.error());
-  if (takes_hashes(kind, *small)) return {};
-  return fail(errc::unsupported,
-              fmt::format("a filter of kind {} with these options hashes the keys itself, so they "
-                          "cannot be counted first; give --capacity or --memory",
-                          kind.name));
-}
-
 /// The seeds of the keys' hashes: one, or two for 128-bit hashes.
 std::vector<hash_seed> seeds_of(const plan_request& request) {
   std::vector<hash_seed> seeds;
@@ -132,9 +112,9 @@ result<void> check_memory(const kind_info& kind, std::uint64_t bytes, const memo
   return fail(
       errc::invalid_argument,
       fmt::format("--memory-limit: a filter of kind {} with these options must be in memory "
-                  "while it is built and has {}; raise the limit, or take kind blocked_bloom, "
-                  "or counting_bloom to remove keys",
-                  kind.name, format_bytes(bytes)));
+                  "while it is built and has {}; raise the limit, or take a kind that is built on "
+                  "disk: {}",
+                  kind.name, format_bytes(bytes), kinds_that(&kind_info::any_order, " or ")));
 }
 
 /// Whether a filter of that plan is built in a temporary file.
@@ -250,7 +230,6 @@ result<any_filter> build_static(const kind_info& kind, plan_request request,
 /// request has its size.
 result<any_filter> build_counted(const kind_info& kind, plan_request request,
                                  const build_input& from, bool canonical) {
-  if (auto ok = check_takes_hashes(kind, request); !ok) return fail(std::move(ok.error()));
   auto spools =
       keep_hashes(kind, request, from, from.memory.given ? "" : "; --capacity avoids the file");
   if (!spools) return fail(spools.error());
@@ -348,23 +327,13 @@ result<any_filter> build_planned(const kind_info& kind, const plan_request& requ
                                  const build_input& from) {
   const auto plan = kind.plan(request);
   if (!plan) return fail(plan.error());
-  if (is_on_disk(kind, *plan, from.memory) && check_takes_hashes(kind, request)) {
+  if (is_on_disk(kind, *plan, from.memory)) {
     return build_on_disk(kind, request, plan->bytes, from);
   }
   if (auto ok = check_memory(kind, plan->bytes, from.memory); !ok) return fail(ok.error());
   auto filter = kind.create(request);
   if (!filter) return filter;
-  if (takes_hashes(kind, *filter)) {
-    if (auto ok = insert_hashes(kind, *filter, request, from); !ok) return fail(ok.error());
-    return filter;
-  }
-  if (!from.part.is_all()) {
-    return fail(errc::unsupported,
-                "--part: a filter with these options hashes the keys itself, so they cannot be "
-                "selected; leave --part out");
-  }
-  const auto inserted = insert_all(*filter, from.input, "give a larger --capacity, or none");
-  if (!inserted) return fail(inserted.error());
+  if (auto ok = insert_hashes(kind, *filter, request, from); !ok) return fail(ok.error());
   return filter;
 }
 
@@ -429,7 +398,7 @@ result<status> build(const build_options& options) {
   if (!kind) return fail(kind.error());
   apply_default_fpr(**kind, *request);
   request->hash_bits = hash_bits_for(**kind, *request);
-  if (!part->is_all() && !((*kind)->can.merge && (*kind)->takes_hashes)) {
+  if (!part->is_all() && !(*kind)->can.merge) {
     return fail(errc::unsupported,
                 fmt::format("--part: filters of kind {} cannot be merged; kinds that can: {}",
                             (*kind)->name, kinds_that(&abilities::merge)));
@@ -489,8 +458,8 @@ action define(CLI::App& app) {
   flag(app, "--force", options->force, "replace the file if it exists");
   flag(app, "--strict", options->strict, "fail if there are more keys than the capacity");
   flag(app, "--canonical", options->canonical,
-       "the same keys in any order give the same file; matters to scalable_bloom, cuckoo, "
-       "vector_quotient and expandable");
+       "the same keys in any order give the same file; matters to " +
+           kinds_that([](const kind_info& kind) { return !kind.any_order; }, " and "));
   flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
   options->input.declare(app, keys::purpose::insert, false);
   options->input.writes_to = &options->target;
@@ -518,11 +487,13 @@ command build_command() {
       "temporary file in $TMPDIR. Kinds that are built once always keep the hashes. If only\n"
       "--memory is given, these kinds get the lowest rate that fits.\n"
       "\n"
-      "A blocked_bloom, bloom, counting_bloom, fuse or ribbon filter that does not fit\n"
-      "--memory-limit is built in temporary files. Other kinds must be in memory.\n"
-      "\n"
-      "Most kinds give the same file for the same keys in any order. The others do so with\n"
-      "--canonical, which keeps the hashes even if --capacity is given, and sorts them.\n",
+      "If a filter does not fit --memory-limit, these kinds are built in temporary files:\n" +
+          kinds_that(&kind_info::any_order) +
+          ".\n"
+          "Others must be in memory.\n"
+          "\n"
+          "Most kinds give the same file for the same keys in any order. The others do so with\n"
+          "--canonical, which keeps the hashes even if --capacity is given, and sorts them.\n",
       build::define};
 }
 

@@ -232,9 +232,10 @@ bool is_on_disk(const check_options& options, const query& asked, const memory_l
   if (!memory.given || memory.fits(asked.size_in_bytes())) return false;
   if (asked.in_hash_order() != nullptr && !options.prints_places() && !input.secret()) return true;
   say(verb,
-      "the filters do not fit the memory limit and are read page by page, which is slow for "
-      "many keys; only a single blocked_bloom, fuse or ribbon filter, without --json, -n and -H, "
-      "is read in the order of the hashes");
+      fmt::format("the filters do not fit the memory limit and are read page by page, which is "
+                  "slow for many keys; only a single {} filter, without --json, -n and -H, is read "
+                  "in the order of the hashes",
+                  kinds_that(&kind_info::in_hash_order, " or ")));
   return false;
 }
 
@@ -348,7 +349,8 @@ command check_command() {
       "to\n"
       "back instead, and the lines are printed at the end, in their order. This works for one "
       "filter\n"
-      "of kind blocked_bloom, fuse or ribbon, without --json, -n and -H.\n",
+      "of kind " +
+          kinds_that(&kind_info::in_hash_order, " or ") + ", without --json, -n and -H.\n",
       check::define};
 }
 

@@ -82,7 +82,8 @@ result<status> run(const arguments& given) {
 
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
-  option(app, "FILE", given->file, "a filter of kind blocked_bloom or bloom, or a Parquet filter")
+  option(app, "FILE", given->file,
+         "a filter of kind " + kinds_that(&abilities::fold, " or ") + ", or a Parquet filter")
       .required();
   option(app, "-o,--output", given->output, "the filter to write; - is stdout")
       .value("FILE")

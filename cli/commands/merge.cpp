@@ -234,9 +234,13 @@ action define(CLI::App& app) {
   flag(app, "--force", given->force, "replace the file if it exists");
   option(app, "FILE", given->files,
          &By == &merging
-             ? "two or more filters of the same kind and seed; blocked_bloom and bloom filters of "
-               "different sizes are folded, expandable filters may have any size, others must have "
-               "the same size; - is stdin"
+             ? fmt::format(
+                   "two or more filters of the same kind and seed; {} filters of different sizes "
+                   "are folded, {} filters may have any size, others must have the same size; - is "
+                   "stdin",
+                   kinds_that(&abilities::fold, " and "), kinds_that([](const kind_info& kind) {
+                     return kind.can.merge && kind.can.grow;
+                   }))
              : "two or more filters of the same kind, size and seed; - is stdin")
       .required()
       .at_least(2);

@@ -12,6 +12,7 @@
 #include <bloomset/result.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -282,7 +283,6 @@ struct kind_info {
   abilities can;
   /// Whether the same keys in any order give the same bytes, for bits after settle_count().
   bool any_order = false;
-  bool takes_hashes;            ///< whether insert(hash64) works with its default options
   bool takes_128_bits = false;  ///< whether its filters can have 128-bit hashes
   /// Whether further copies of a key use slots that other keys need, as in most kinds that keep
   /// copies.
@@ -324,6 +324,15 @@ result<void> choose_hash(plan_request& request, std::string_view name);
 
 /// All kinds, in the order in which they are shown.
 std::span<const kind_info> kinds() noexcept;
+
+/// The names of the kinds with a property, for messages: "cuckoo, expandable", or with `last`
+/// between the last two, "cuckoo or expandable". "none" if no kind has it.
+///
+///     kinds_that(&kind_info::any_order)
+std::string kinds_that(const std::function<bool(const kind_info&)>& property,
+                       std::string_view last = ", ");
+/// The same for an ability: kinds_that(&abilities::erase).
+std::string kinds_that(bool abilities::* can, std::string_view last = ", ");
 
 /// The row of that name. An unknown name is invalid_argument; the message lists the names that
 /// exist.

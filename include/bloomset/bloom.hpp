@@ -207,13 +207,4 @@ using bloom = basic_bloom<>;
 /// A read-only Bloom filter over a mapped file.
 using bloom_view = basic_bloom<double_hashing, mapped_storage>;
 
-/// A Bloom filter of m bits over the caller's own functions of an element, each taken modulo m.
-/// Precondition: m >= 1, and 1 to 64 functions.
-template <class... Functions>
-basic_bloom<function_family<Functions...>> bloom_of(std::uint64_t m, Functions... functions) {
-  return basic_bloom<function_family<Functions...>>(
-      {.bits = m, .hashes = static_cast<unsigned>(sizeof...(Functions))},
-      function_family<Functions...>(std::move(functions)...));
-}
-
 }  // namespace bloomset

@@ -312,13 +312,6 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
     return detail::distinct_keys_of(params_, table().segments, count_);
   }
 
-  /// Bytes written by inserts since the filter was made or opened, growth included.
-  std::uint64_t moved_bytes() const noexcept
-    requires growable_storage<Storage>
-  {
-    return table_.moved;
-  }
-
   /// Lets the host move the memory (memory_source.hpp).
   void relocate(const memory_mover& mover) noexcept
     requires growable_storage<Storage>

@@ -33,9 +33,8 @@ inline constexpr std::uint64_t default_seed = 0;
 
 /// Numbers of hash functions in files. A number never changes its meaning.
 enum class hash_id : std::uint16_t {
-  none = 0,          ///< the probe rule hashes the key itself
+  none = 0,          ///< a caller's probe rule hashes the key
   xxh3_64 = 1,       ///< XXH3, 64 bits, seeded
-  fnv_murmur = 2,    ///< 32-bit FNV-1 and MurmurHash2 (see fnv_murmur_hasher)
   siphash_1_3 = 3,   ///< SipHash-1-3, 64 bits, with a secret key
   xxh3_2x64 = 4,     ///< two hashes: XXH3 with hash_seed::half() of 0 and 1
   siphash_2x64 = 5,  ///< two hashes: SipHash-1-3 with hash_seed::half() of 0 and 1
@@ -264,50 +263,6 @@ class key_ref_hasher {
 
  private:
   std::uint64_t seed_;
-};
-
-/// Two 32-bit hashes of one key.
-struct hash32_pair {
-  std::uint32_t first;
-  std::uint32_t second;
-};
-
-/// The pair of hashes of a well-known tutorial. The first is FNV-1 as a JavaScript page computes
-/// it: products are doubles, the exclusive-or has 32 bits, and the sign is dropped. The second is
-/// MurmurHash2 with seed 0.
-class fnv_murmur_hasher {
- public:
-  using hash_type = hash32_pair;
-  static constexpr hash_id id() noexcept { return hash_id::fnv_murmur; }
-
-  constexpr explicit fnv_murmur_hasher(std::uint64_t = 0) noexcept {}
-
-  std::uint64_t seed() const noexcept { return 0; }
-  hash32_pair operator()(std::span<const std::byte> bytes) const noexcept;
-};
-
-/// A whole number that is not hashed, for families of functions of numbers (function_family).
-struct element {
-  std::uint64_t value;
-};
-
-/// Passes integer keys on as they are. Byte keys are hashed by XXH3 with seed 0, so that functions
-/// of numbers accept words too.
-class element_hasher {
- public:
-  using hash_type = element;
-  static constexpr hash_id id() noexcept { return hash_id::none; }
-
-  constexpr explicit element_hasher(std::uint64_t = 0) noexcept {}
-
-  std::uint64_t seed() const noexcept { return 0; }
-  template <integer_key K>
-  constexpr element operator()(K k) const noexcept {
-    return {static_cast<std::uint64_t>(k)};
-  }
-  element operator()(std::span<const std::byte> bytes) const noexcept {
-    return {xxh3_hasher(0)(bytes).value};
-  }
 };
 
 namespace detail {

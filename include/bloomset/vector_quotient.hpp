@@ -194,13 +194,6 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
     detail::vq_ops(layout_).count(reader(), hs, counts.data());
   }
 
-  /// Calls `use(place, copies)` once for each different tag in a pair of blocks. The filter knows
-  /// nothing else about its keys. The order is unspecified. O(slots).
-  template <std::invocable<const vector_quotient_place&, std::uint64_t> Use>
-  void for_each_fingerprint(Use&& use) const {
-    detail::vq_for_each(reader(), std::forward<Use>(use));
-  }
-
   /// A handle for threads that insert, erase and query at once. Do not use or move the filter while
   /// the handle exists. Throws std::bad_alloc. See concurrent_vector_quotient.
   concurrent_vector_quotient concurrent()

@@ -1,7 +1,6 @@
 #include <array>
 #include <bloomset/hash.hpp>
 #include <charconv>
-#include <cmath>
 
 #include "core/siphash/kernels.hpp"
 #include "core/system.hpp"
@@ -15,45 +14,6 @@ namespace {
 void hash_each(const hash_key& key, std::span<const std::span<const std::byte>> keys,
                hash64* hashes) noexcept {
   for (const auto one : keys) *hashes++ = siphash(key, one);
-}
-
-// FNV-1 as a script engine computes it: the product is a double (53 bits), and the exclusive-or
-// takes it modulo 2^32 as a signed number.
-std::uint32_t fnv1_in_doubles(std::span<const std::byte> bytes) noexcept {
-  constexpr double offset_basis = 2166136261.0;
-  constexpr double prime = 16777619.0;
-  constexpr double two_32 = 4294967296.0;
-  double hash = offset_basis;
-  for (const std::byte byte : bytes) {
-    double word = std::fmod(std::trunc(hash * prime), two_32);
-    if (word < 0) word += two_32;
-    const std::uint32_t bits =
-        static_cast<std::uint32_t>(word) ^ std::to_integer<std::uint32_t>(byte);
-    hash = static_cast<double>(static_cast<std::int32_t>(bits));
-  }
-  return static_cast<std::uint32_t>(std::fabs(hash));
-}
-
-// MurmurHash2, 32 bits (Austin Appleby, 2008), seed 0.
-std::uint32_t murmur2(std::span<const std::byte> bytes) noexcept {
-  constexpr std::uint32_t m = 0x5bd1e995;
-  auto hash = static_cast<std::uint32_t>(bytes.size());
-  while (bytes.size() >= 4) {
-    auto word = detail::load<std::uint32_t>(bytes.data());
-    word *= m;
-    word ^= word >> 24;
-    word *= m;
-    hash = (hash * m) ^ word;
-    bytes = bytes.subspan(4);
-  }
-  for (std::size_t i = bytes.size(); i-- > 0;) {
-    hash ^= std::to_integer<std::uint32_t>(bytes[i]) << (8 * i);
-  }
-  if (!bytes.empty()) hash *= m;
-  hash ^= hash >> 13;
-  hash *= m;
-  hash ^= hash >> 15;
-  return hash;
 }
 
 }  // namespace
@@ -79,10 +39,6 @@ void filter_hasher::operator()(std::span<const std::span<const std::byte>> keys,
   for (const auto key : keys) *hashes++ = hash(key);
 }
 
-hash32_pair fnv_murmur_hasher::operator()(std::span<const std::byte> bytes) const noexcept {
-  return {fnv1_in_doubles(bytes), murmur2(bytes)};
-}
-
 hash_seed::hash_seed(const hash_key& key) noexcept
     : value_(siphash(key, bytes_of("bloomset hash key")).value), key_(key), is_keyed_(true) {}
 
@@ -94,10 +50,19 @@ hash_seed hash_seed::half(unsigned number) const noexcept {
 }
 
 std::string_view name_of(hash_id hash) noexcept {
-  constexpr std::array<std::string_view, 6> names = {"none",    "xxh3",      "fnv-murmur",
-                                                     "siphash", "xxh3-2x64", "siphash-2x64"};
-  const auto number = static_cast<std::size_t>(hash);
-  return number < names.size() ? names[number] : "unknown";
+  switch (hash) {
+    case hash_id::none:
+      return "none";
+    case hash_id::xxh3_64:
+      return "xxh3";
+    case hash_id::siphash_1_3:
+      return "siphash";
+    case hash_id::xxh3_2x64:
+      return "xxh3-2x64";
+    case hash_id::siphash_2x64:
+      return "siphash-2x64";
+  }
+  return "unknown";
 }
 
 result<void> detail::check_keyed_hasher(const hash_seed& seed, bool takes_keys) {

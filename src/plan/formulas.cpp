@@ -147,10 +147,6 @@ double ideal_fpr(double bits_per_key) {
   return numeric::exp(-bits_per_key * ln2 * ln2);
 }
 
-double ideal_bits_per_key(double eps) {
-  return -numeric::log(eps) / (ln2 * ln2);
-}
-
 double bloom_fpr_classic(double n, double m, unsigned k) {
   return numeric::power(-numeric::expm1(-static_cast<double>(k) * n / m), k);
 }

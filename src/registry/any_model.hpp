@@ -195,10 +195,9 @@ class typed_model final : public any_model {
   }
 
   static failure not_folded() {
-    return detail::format_failure(
-        errc::unsupported,
-        "a filter of kind {} cannot be folded; the kinds that can: blocked_bloom, bloom",
-        Kind::name);
+    return detail::format_failure(errc::unsupported,
+                                  "a filter of kind {} cannot be folded; the kinds that can: {}",
+                                  Kind::name, kinds_that(&abilities::fold));
   }
   template <class Folded>
   static result<any_filter> model_of(result<Folded> folded) {
@@ -235,7 +234,7 @@ class typed_model final : public any_model {
       return with(view->filter_);
     }
     return detail::format_failure(errc::incompatible,
-                                  "the filters are of different kinds ({} and {}) or probe rules; "
+                                  "the filters are of different kinds ({} and {}); "
                                   "only filters built alike can be combined",
                                   Kind::name, other.kind_name());
   }

@@ -35,13 +35,6 @@ result<void> check_halves(const plan_request& request) {
                           "{}; give an even one",
                           request.hashes);
   }
-  if (const auto probe = option_text(request, "probe", "double"); probe != "double") {
-    return format_failure(
-        errc::invalid_argument,
-        "the probe rule {} hashes keys on its own and cannot have 128-bit hashes; "
-        "use double hashing",
-        probe);
-  }
   return {};
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Makes a registry row from the parts that differ from kind to kind. A kind K derives from
-// one_type<F>, or from one_type_per_probe (probes.hpp), and has
+// one_type<F>, or has its members, and has
 //   name, summary, strengths        texts of the row (kind_info)
 //   options                         its kind_option list
 //   spec_type                       its spec
@@ -53,7 +53,6 @@ class kind_row {
                   .strengths = K::strengths,
                   .can = abilities_of<filter>(),
                   .any_order = any_order,
-                  .takes_hashes = std::same_as<typename filter::hash_type, hash64>,
                   .takes_128_bits = takes_128_bits,
                   .options = K::options,
                   .plan = plan,

@@ -14,6 +14,23 @@ std::span<const kind_info> kinds() noexcept {
   return rows;
 }
 
+std::string kinds_that(const std::function<bool(const kind_info&)>& property,
+                       std::string_view last) {
+  std::vector<std::string_view> names;
+  for (const kind_info& row : kinds()) {
+    if (property(row)) names.push_back(row.name);
+  }
+  if (names.empty()) return "none";
+  if (names.size() == 1) return std::string(names.front());
+  const std::string_view end = names.back();
+  names.pop_back();
+  return detail::join(names, ", ").append(last).append(end);
+}
+
+std::string kinds_that(bool abilities::* can, std::string_view last) {
+  return kinds_that([can](const kind_info& row) { return row.can.*can; }, last);
+}
+
 result<const kind_info*> find_kind(std::string_view name) {
   std::vector<std::string_view> names;
   for (const kind_info& row : kinds()) {

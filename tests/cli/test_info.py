@@ -19,7 +19,7 @@ def test_says_what_a_filter_is_and_how_it_stands(run, info, filled):
     assert text.startswith("members.bloom\n")
     for figure in ("bloom", "1,000 keys", "about 997 keys", "distinct keys", "1.20 kB", "hashes (k)",
                    "bits per key", "planned rate", "current rate", "fill", "xxh3, seed 42",
-                   "insert, merge, intersect, fold", "double"):
+                   "insert, merge, intersect, fold"):
         assert figure in text, figure
     assert "overfilled" not in text
     found = info(filled)

@@ -121,7 +121,6 @@ def test_the_key_is_shown_nowhere_but_its_identifier_is(run, keyed):
     (["--hash", "md5"], "--hash"),
     (["--key-file", "absent.key"], "cannot read absent.key"),
     (["--key-file", "short.key"], "holds no key"),
-    (["--kind", "bloom", "--with", "probe=salted", "--key-file", "members.key"], "takes no secret key"),
     (["--format", "guava", "--capacity", 10, "--fpr", "1%", "--key-file", "members.key"], "fixes the hash function"),
 ])
 def test_what_cannot_be_is_refused_in_a_sentence(run, secret, tmp_path, arguments, sentence):

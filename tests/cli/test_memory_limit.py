@@ -84,7 +84,7 @@ def test_the_limit_holds(run, keys, kind):
 
 def test_a_kind_that_must_be_in_memory_says_so(run, tmp_path, keys):
     for options in (["cuckoo"], ["vector_quotient"], ["scalable_bloom", "--capacity", "30M", "--fpr", "1%"],
-                    ["expandable", "--capacity", "30M"], ["bloom", "--with", "probe=salted"]):
+                    ["expandable", "--capacity", "30M"]):
         options += [] if "--capacity" in options else ["--memory", "40MB"]
         run("build", "-o", "a", "--kind", *options, *LIMIT, keys).refused(
             f"a filter of kind {options[0]} with these options must be in memory", "raise the limit")
@@ -228,8 +228,6 @@ def test_parts_that_do_not_exist_are_refused(run, part):
 def test_parts_of_kinds_that_do_not_merge_are_refused(run):
     run("build", "-o", "a", "--part", "1/2", "--kind", "fuse", input=b"x\n").refused(
         "cannot be merged")
-    run("build", "-o", "a", "--part", "1/2", "--kind", "bloom", "--with", "probe=salted",
-        "--capacity", "9", input=b"x\n").refused("leave --part out")
 
 
 # At this rate some 2.1 million lines fill the limit, and no new line passes as an old one.

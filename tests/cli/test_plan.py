@@ -254,9 +254,6 @@ def test_the_shown_cpp_lines_compile(run, kinds, tmp_path):
         for request in requests(kind):
             text = run("plan", "--kind", kind, *request).ok().out.decode()
             lines.append(re.search(r"^  ((bloomset::|auto ).*;)$", text, re.M).group(1))
-    text = run("plan", "--kind", "bloom", "--capacity", 9, "--fpr", "1%", "--with", "probe=md5").ok().out
-    lines.append(text.decode().splitlines()[-1].strip())
-    assert '{"probe", "md5"}' in lines[-1]
     text = run("plan", "--kind", "fuse", "--capacity", 9, "--fpr", "1%", "--with", "arity=4").ok().out
     lines.append(text.decode().splitlines()[-1].strip())
     assert '{"arity", "4"}' in lines[-1]

@@ -84,8 +84,6 @@ int main() {
   bl::vector_quotient shared({.capacity = 100, .fpr = 0.01});
   auto door = shared.concurrent();
   door.insert("alice@example.com");
-  auto family = bl::bloom_of(64, [](auto x) { return x + 3; });
-  family.insert(5);
   expect(!bl::bloom::make({.fpr = 2}), "an impossible rate is made");
   if (wrong != 0) return 1;
   std::puts("maybe\nno");

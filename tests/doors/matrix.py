@@ -73,17 +73,10 @@ class Case:
         return f"{self.kind}, {self.variant}"
 
 
-def variants_of(kind):
-    """The options of each variant that filters of this kind can have."""
-    probes = re.match(r".*: (.*) \(default", bloomset.kinds()[kind]["options"].get("probe", ""))
-    names = re.findall(r"[\w-]+", probes.group(1).replace(" or ", " ")) if probes else []
-    return {**VARIANTS, **{f"probe {name}": {"probe": name, "seed": 77} for name in names if name != "double"}}
-
-
 def cases():
     made, refused = [], []
     for kind in bloomset.kinds():
-        for variant, options in variants_of(kind).items():
+        for variant, options in VARIANTS.items():
             try:
                 filter = bloomset.KINDS[kind].build(MEMBER_KEYS, fpr=RATE, **options)
             except ValueError as error:

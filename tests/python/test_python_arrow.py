@@ -309,14 +309,13 @@ def test_pandas_and_polars_and_duckdb(tmp_path):
     assert filter_of([20782, 20784]).contains(views).tolist() == [True, False, True]
 
 
-SETTINGS = [dict(seed=77), dict(key=bytes(range(16))), dict(hash="xxh3-2x64"),
-            dict(hash="siphash-2x64", key=bytes(range(16))), *(dict(probe=rule) for rule in ("salted", "md5", "fnv-murmur"))]
+SETTINGS = [dict(seed=77), dict(key=bytes(range(16))), dict(hash="xxh3-2x64"), dict(hash="siphash-2x64", key=bytes(range(16)))]
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @every_kind
 def test_every_form_is_the_same_keys(cls, settings):
-    """For each kind, seed, secret key, size of hashes and probe rule."""
+    """For each kind, seed, secret key and size of hashes."""
     n = 300
     forms = {"numbers": [list(range(n)), numpy.arange(n), pa.array(range(n)), polars.Series(range(n))]}
     texts = [f"user{i}" for i in range(n)]

@@ -151,7 +151,7 @@ def test_sentences_speak_pythons_words(tmp_path):
                    for cls in bloomset.KINDS.values()
                    for options in (dict(hashes=99), dict(hashes=3), dict(bits=1), dict(no=1), dict(memory="1X"),
                                    dict(capacity=5, fpr=1e-300), dict(capacity=2**60, bits=64),
-                                   dict(arity=9), dict(probe="x"), dict(layout="x"), dict(capacity=0))),
+                                   dict(arity=9), dict(foldable="x"), dict(layout="x"), dict(capacity=0))),
                  *(lambda kind=kind, options=options: bloomset.plan(kind=kind, **options)
                    for kind in [None, *bloomset.KINDS]
                    for options in (dict(), dict(capacity=5, hashes=3), dict(bits=8), dict(capacity=5, growing=True),

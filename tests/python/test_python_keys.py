@@ -158,15 +158,6 @@ def test_batches_of_all_operations(cls):
     assert f.difference_update(keys[:1000]) == 1000 and not f
 
 
-@pytest.mark.parametrize("probe", ["salted", "md5", "fnv-murmur"])
-def test_filters_that_hash_each_key_anew_take_batches_too(probe):
-    f = bloomset.Bloom(1000, 0.001, probe=probe)
-    f.update(numpy.arange(500))
-    f.update(WORDS)
-    assert f.contains(numpy.arange(500)).all() and all(n in f for n in range(500))
-    assert f.contains(WORDS).all() and all(w in f for w in WORDS)
-
-
 @pytest.mark.parametrize("code", "iIqQ")
 def test_arrows_offsets(code):
     data = "".join(WORDS).encode()

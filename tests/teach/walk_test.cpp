@@ -15,7 +15,7 @@ namespace {
 using namespace bloomset::teach;  // NOLINT(google-build-using-namespace)
 
 template <class Rule>
-void same_bits_as_the_library() {
+void same_bits_as_a_filter_of_the_rule() {
   constexpr std::uint64_t m = 1000;
   constexpr unsigned k = 5;
   const auto family = named_family(Rule::name, k);
@@ -33,11 +33,11 @@ void same_bits_as_the_library() {
   EXPECT_TRUE(std::ranges::equal(taught->bits(), plain.bits())) << Rule::name;
 }
 
-TEST(explain, named_families_are_the_librarys_own) {
-  same_bits_as_the_library<bloomset::double_hashing>();
-  same_bits_as_the_library<bloomset::salted_hashing>();
-  same_bits_as_the_library<bloomset::md5_hashing>();
-  same_bits_as_the_library<bloomset::fnv_murmur_hashing>();
+TEST(explain, named_families_give_the_bits_of_their_rules) {
+  same_bits_as_a_filter_of_the_rule<bloomset::double_hashing>();
+  same_bits_as_a_filter_of_the_rule<salted_hashing>();
+  same_bits_as_a_filter_of_the_rule<md5_hashing>();
+  same_bits_as_a_filter_of_the_rule<fnv_murmur_hashing>();
 }
 
 TEST(explain, a_short_array_is_drawn_under_its_indices) {

@@ -70,4 +70,11 @@ result<void> same_shape(const bloom_params& a, const bloom_params& b);
 /// factor does not divide the bits, or if no key fits at fpr.
 result<bloom_params> fold_params(const bloom_params& params, std::uint64_t factor, double fpr = 0);
 
+namespace detail {
+/// Whether the array was built with the probe rule of that number, and the rule has enough
+/// functions and places.
+result<void> check_probe(const bloom_params& array, probe_id rule, unsigned max_hashes,
+                         std::uint64_t max_places);
+}  // namespace detail
+
 }  // namespace bloomset

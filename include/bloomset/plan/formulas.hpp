@@ -17,9 +17,6 @@ double optimal_hashes(double n, double m);
 /// The rate at that optimum: 0.6185^(m/n) = exp(-(m/n) ln^2 2).
 double ideal_fpr(double bits_per_key);
 
-/// Bits per key at that optimum: ln(1/eps) / ln^2 2 = 1.44 log2(1/eps).
-double ideal_bits_per_key(double eps);
-
 /// The classic rate (1 - e^(-kn/m))^k (Mullin, 1983, and every textbook). It is a lower bound of
 /// the true rate (Bose et al., 2008), and close to it for large m.
 double bloom_fpr_classic(double n, double m, unsigned k);

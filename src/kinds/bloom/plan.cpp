@@ -8,6 +8,7 @@
 #include <bloomset/plan/formulas.hpp>
 #include <bloomset/plan/units.hpp>
 
+#include "core/format.hpp"
 #include "plan/checks.hpp"
 #include "plan/search.hpp"
 
@@ -147,6 +148,27 @@ result<void> same_shape(const bloom_params& a, const bloom_params& b) {
                               {"seed", a.seed, b.seed},
                               {"probe rule", number_of(a.probe), number_of(b.probe)}},
                              "bits, hashes and seed");
+}
+
+result<void> detail::check_probe(const bloom_params& array, probe_id rule, unsigned max_hashes,
+                                 std::uint64_t max_places) {
+  if (array.probe != rule) {
+    if (array.probe == probe_id::double_hashing) {
+      return fail(errc::incompatible,
+                  "the filter was built with another probe rule than this type reads");
+    }
+    return format_failure(errc::unsupported,
+                          "the filter's probe rule {} is not known here; use a newer bloomset",
+                          static_cast<unsigned>(array.probe));
+  }
+  if (array.bits == 0 || array.hashes == 0) {
+    return fail(errc::invalid_argument, "a Bloom filter has at least one bit and one function");
+  }
+  if (array.hashes > max_hashes || array.bits > max_places) {
+    return fail(errc::invalid_argument,
+                "the probe rule has fewer functions or fewer places than the filter needs");
+  }
+  return {};
 }
 
 std::vector<std::byte> bloom_params::encode() const {

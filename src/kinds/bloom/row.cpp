@@ -3,22 +3,18 @@
 #include <bloomset/plan/formulas.hpp>
 
 #include "registry/kind_row.hpp"
-#include "registry/probes.hpp"
 
 namespace bloomset::detail {
 namespace {
 
-template <class Probe>
-using bloom_with = basic_bloom<Probe>;
-
-struct bloom_kind : one_type_per_probe<bloom_with, bloom_params> {
+struct bloom_kind : one_type<bloom> {
   static constexpr std::string_view name = "bloom";
   static constexpr std::string_view summary = "the classic: m bits, k functions; insert and query";
   static constexpr std::string_view strengths =
       "the fewest bits of the kinds that are built by inserts and merge by OR; no "
       "deletion, and its size is fixed in advance";
   static constexpr bool any_order = true;
-  static constexpr std::array options = {probe_option, foldable_option};
+  static constexpr std::array options = {foldable_option};
 
   static constexpr std::size_t equal_in_halves = 32;  // all but chance_keys
 
@@ -48,7 +44,6 @@ struct bloom_kind : one_type_per_probe<bloom_with, bloom_params> {
     info.plan.scatter = params.scatter();
     info.plan.bits = params.bits;
     info.plan.hashes = params.hashes;
-    info.extras = {{"probe", std::string(F::probe_type::name)}};
   }
 };
 

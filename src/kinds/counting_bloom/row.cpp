@@ -3,7 +3,6 @@
 #include <bloomset/plan/formulas.hpp>
 
 #include "registry/kind_row.hpp"
-#include "registry/probes.hpp"
 
 namespace bloomset::detail {
 namespace {
@@ -12,10 +11,7 @@ std::vector<property> layout_of(const counting_bloom_params& params) {
   return {{"counters", params.counters()}, {"counter_bits", std::uint64_t{params.counter_bits}}};
 }
 
-template <class Probe>
-using counting_bloom_with = basic_counting_bloom<Probe>;
-
-struct counting_bloom_kind : one_type_per_probe<counting_bloom_with, counting_bloom_params> {
+struct counting_bloom_kind : one_type<counting_bloom> {
   static constexpr std::string_view name = "counting_bloom";
   static constexpr std::string_view summary = "a Bloom filter of counters: insert, erase and count";
   static constexpr std::string_view strengths =
@@ -26,7 +22,6 @@ struct counting_bloom_kind : one_type_per_probe<counting_bloom_with, counting_bl
   static constexpr std::array options = {
       kind_option{"counter_bits", "4, 8 or 16 (default 4)",
                   "the width of a counter, which sticks at 15, 255 or 65535"},
-      probe_option,
   };
 
   static result<void> set_options(const plan_request& request, counting_bloom_spec& spec) {
@@ -65,7 +60,6 @@ struct counting_bloom_kind : one_type_per_probe<counting_bloom_with, counting_bl
     info.plan.hashes = params.array.hashes;
     info.extras = layout_of(params);
     info.extras.push_back({"stuck_counters", filter.stuck_counters()});
-    info.extras.push_back({"probe", std::string(F::probe_type::name)});
   }
 };
 

@@ -41,7 +41,7 @@ void built_segment::write(const segment_shape& shape, std::span<std::byte> to) c
 }
 
 owned_segments::owned_segments(const owned_segments& other)
-    : list(other.list), moved(other.moved), counts_copies(other.counts_copies) {
+    : list(other.list), counts_copies(other.counts_copies) {
   copy(spans_of(other.segments));
 }
 
@@ -62,7 +62,6 @@ void owned_segments::put(std::uint64_t segment, const arena_bytes& place) noexce
   arena_.give_back(segments[segment].bytes);
   segments[segment].bytes = place;
   list[segment].words = static_cast<std::uint32_t>(place.bytes().size() / 8);
-  moved += place.bytes().size();
   ++changes;
 }
 
@@ -81,7 +80,6 @@ result<owned_segments> owned_segments::empty(const expandable_params& plan) noex
     segment_ops().empty(shape, area, place->writable_bytes());
     made.put(i, *place);
   }
-  made.moved = 0;
   return made;
 } catch (const std::exception&) {
   return no_segment_memory();
@@ -102,7 +100,6 @@ void owned_segments::clear(expandable_params& params) noexcept {
       or_die(plan_expandable({params.capacity, params.fpr, 0, params.growth, params.seed}));
   auto made = empty(plan);
   if (!made) return empty_in_place(params);
-  made->moved = moved;
   made->changes += changes;
   *this = std::move(*made);
   params = plan;
@@ -258,7 +255,7 @@ insert_outcome owned_segments::insert(expandable_params& params, hash64 h,
   const segment_shape shape{params.cell_bits, at.slot_bits, gaps_for(params.growth)};
   const auto try_insert = [&]() noexcept {
     return segment_ops().insert(shape, segments[at.segment].bytes.writable_bytes(), at.cell,
-                                at.remainder, is_full ? 0 : max_copies, moved);
+                                at.remainder, is_full ? 0 : max_copies);
   };
   insert_result done = try_insert();
   if (done.needed != 0) [[unlikely]] {
@@ -291,8 +288,8 @@ std::size_t owned_segments::insert_run(expandable_params& params,
   if (counts_copies || params.entries >= max) return 0;
   queries = queries.first(std::min<std::uint64_t>(queries.size(), max - params.entries));
   std::uint64_t newly_inserted = 0;
-  const std::size_t run = segment_ops().insert_run(params.cell_bits, queries, max_copies_in_cell,
-                                                   newly_inserted, moved);
+  const std::size_t run =
+      segment_ops().insert_run(params.cell_bits, queries, max_copies_in_cell, newly_inserted);
   params.entries += run;
   summary.done += run;
   summary.inserted += newly_inserted;

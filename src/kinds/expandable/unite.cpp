@@ -253,7 +253,6 @@ result<owned_segments> owned_segments::united(expandable_params& params,
                                               std::uint64_t& newly_inserted) const {
   owned_segments made;
   made.set_batch(min_batch_on_huge_pages);
-  made.moved = moved;
   made.counts_copies = counts_copies;
   made.segments.resize(segments.size());
   made.list.resize(segments.size());

@@ -5,12 +5,14 @@
 #include <bloomset/bloomset.hpp>
 #include <string>
 
+#include "tests/function_family.hpp"
+
 namespace {
 
 using bloomset::insert_outcome;
 
 TEST(bloom, the_lectures_three_functions_on_ten_bits) {
-  auto f = bloomset::bloom_of(
+  auto f = bloomset::test::bloom_of(
       10, [](auto x) { return x + 3; }, [](auto x) { return 3 * x + 1; },
       [](auto x) { return x * x + 2; });
   for (const int x : {2, 4, 9}) f.insert(x);

@@ -318,33 +318,6 @@ TEST(vector_quotient, an_insert_touches_few_lines_and_moves_one_tag_at_the_most)
   EXPECT_GT(moves, 0U);
 }
 
-TEST(vector_quotient, its_fingerprints_are_listed_once_with_their_copies) {
-  for (const shape& of : shapes) {
-    model run(of);
-    std::map<std::uint64_t, std::uint64_t> inserted;
-    std::mt19937_64 random(of.slots);
-    for (std::uint64_t i = 0; run.fulls == 0; ++i) {
-      for (std::uint64_t copies = 1 + random() % 5; copies-- != 0 && run.fulls == 0;) {
-        ASSERT_NO_FATAL_FAILURE(run.insert(key(i)));
-      }
-    }
-    const auto& f = run.filter();
-    const vq_layout layout = layout_of(f);
-    std::map<std::uint64_t, std::uint64_t> listed;
-    std::uint64_t sum = 0;
-    f.for_each_fingerprint([&](const vector_quotient_place& at, std::uint64_t copies) {
-      EXPECT_TRUE(listed.emplace(layout.pair_number(at), copies).second) << "listed twice";
-      EXPECT_EQ(layout.other_block(at.first, at.tag), at.second);
-      sum += copies;
-    });
-    EXPECT_EQ(sum, f.size());
-    for (std::uint64_t i = 0; i < of.blocks * of.slots; ++i) {
-      const auto found = listed.find(layout.pair_number(f.place(key(i))));
-      EXPECT_EQ(found == listed.end() ? 0 : found->second, f.count(key(i)));
-    }
-  }
-}
-
 TEST(vector_quotient, merge_adds_all_copies) {
   for (const shape& of : {shape{30, 54, 7}, shape{12, 28, 16}}) {
     auto a = filter_of(of);

@@ -19,18 +19,7 @@ namespace bloomset::detail {
 /// Whether the array was built with this rule, and the rule has enough functions and places.
 template <probe_scheme Probe>
 result<void> check_probe(const bloom_params& array, const Probe& probe) {
-  if (array.probe != Probe::id) {
-    return fail(errc::incompatible,
-                "the filter was built with another probe rule than this type reads");
-  }
-  if (array.bits == 0 || array.hashes == 0) {
-    return fail(errc::invalid_argument, "a Bloom filter has at least one bit and one function");
-  }
-  if (array.hashes > probe.max_hashes() || array.bits > Probe::max_places) {
-    return fail(errc::invalid_argument,
-                "the probe rule has fewer functions or fewer places than the filter needs");
-  }
-  return {};
+  return check_probe(array, Probe::id, probe.max_hashes(), Probe::max_places);
 }
 
 /// Prefetches the cache lines of a key's places. `address(place)` is the address of a place.

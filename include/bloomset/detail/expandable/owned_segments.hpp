@@ -31,7 +31,6 @@ struct owned_segment {
 struct owned_segments {
   source_vector<owned_segment> segments;
   source_vector<segment_entry> list;  ///< as the payload has it
-  std::uint64_t moved = 0;            ///< bytes written by inserts
   std::uint64_t changes = 0;          ///< grows whenever a segment gets another place
   bool counts_copies = false;         ///< true once a copy was counted
 

@@ -51,9 +51,6 @@ class segment_arena {
     place.data_ = chunks_[place.chunk_].memory.writable_bytes().data() + place.offset_;
   }
 
-  /// Bytes of all chunks.
-  std::size_t footprint() const noexcept { return total_; }
-
  private:
   struct extent {
     std::uint32_t begin;

@@ -129,16 +129,15 @@ struct segment_kernels {
 
   /// Inserts an entry as the first of its cell. Changes nothing and reports `placed` = false if
   /// `max_copies` entries match already, if the block has max_block_entries, or if the segment must
-  /// be laid out anew first. `moved` grows by the bytes written.
+  /// be laid out anew first.
   insert_result (*insert)(const segment_shape& shape, std::span<std::byte> segment,
-                          std::size_t cell, std::uint64_t remainder, std::size_t max_copies,
-                          std::uint64_t& moved) noexcept;
+                          std::size_t cell, std::uint64_t remainder,
+                          std::size_t max_copies) noexcept;
 
   /// Inserts keys in order, up to the first that is not placed. Returns the number of placed keys.
   /// Adds to `newly_inserted` the number of keys that no entry matched.
   std::size_t (*insert_run)(unsigned cell_bits, std::span<const segment_query> queries,
-                            std::size_t max_copies, std::uint64_t& newly_inserted,
-                            std::uint64_t& moved) noexcept;
+                            std::size_t max_copies, std::uint64_t& newly_inserted) noexcept;
 
   /// Plans to lay a segment out anew, with `needed` bytes more in a block. False if its block
   /// offsets cannot address that many bytes.

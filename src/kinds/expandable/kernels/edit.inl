@@ -36,7 +36,7 @@ class blocks_of {
 
   // Enlarges the gap of block b, which has n entries, by the gap of a block near behind it. False
   // if none has `needed` bytes.
-  bool take_gap(std::size_t b, std::size_t n, std::size_t needed, std::uint64_t& moved) noexcept {
+  bool take_gap(std::size_t b, std::size_t n, std::size_t needed) noexcept {
     const std::size_t last = std::min(shape_.blocks(), b + 1 + gap_search);
     for (std::size_t from = b + 1; from < last; ++from) {
       const std::size_t there = entries(from);
@@ -48,7 +48,6 @@ class blocks_of {
       std::memmove(area_ + slots + taken, area_ + slots, end - slots);
       std::memset(area_ + slots, 0, taken);
       for (std::size_t i = b + 1; i <= from; ++i) set_block_offset(i, block_offset(i) + taken);
-      moved += end - slots;
       return true;
     }
     return false;
@@ -122,7 +121,7 @@ constexpr bool matches(std::uint64_t entry, std::uint64_t remainder) noexcept {
 
 [[gnu::always_inline]] inline insert_result insert_entry(
     const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
-    std::uint64_t remainder, std::size_t max_copies, std::uint64_t& moved) noexcept {
+    std::uint64_t remainder, std::size_t max_copies) noexcept {
   const std::size_t b = cell / block_cells;
   const auto in_block = static_cast<unsigned>(cell % block_cells);
   editor in(shape, segment);
@@ -137,7 +136,7 @@ constexpr bool matches(std::uint64_t entry, std::uint64_t remainder) noexcept {
   }
   if (matching >= max_copies || n == max_block_entries) return {matching, false, 0};
   const std::size_t needed = shape.block_bytes(n + 1);
-  if (needed > in.size(b) && !in.take_gap(b, n, needed - in.size(b), moved)) {
+  if (needed > in.size(b) && !in.take_gap(b, n, needed - in.size(b))) {
     return {matching, false, needed - shape.block_bytes(n)};
   }
   const std::uint64_t marker = std::uint64_t{1} << (shape.slot_bits - 1);
@@ -146,24 +145,21 @@ constexpr bool matches(std::uint64_t entry, std::uint64_t remainder) noexcept {
   const std::size_t one = run.first + in_block + 1;
   move_bits(in.block(b), one, code_bits(n) - one, one + 1);
   put_bits(in.block(b), one, 1, 1);
-  moved += in.size(b);
   return {matching, true, 0};
 }
 
 // With the code of insert_entry() itself, g++ 12 returns without vzeroupper (tests/object_code.py).
 insert_result insert(const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
-                     std::uint64_t remainder, std::size_t max_copies,
-                     std::uint64_t& moved) noexcept {
-  return insert_entry(shape, segment, cell, remainder, max_copies, moved);
+                     std::uint64_t remainder, std::size_t max_copies) noexcept {
+  return insert_entry(shape, segment, cell, remainder, max_copies);
 }
 
 std::size_t insert_run(unsigned cell_bits, std::span<const segment_query> queries,
-                       std::size_t max_copies, std::uint64_t& newly_inserted,
-                       std::uint64_t& moved) noexcept {
+                       std::size_t max_copies, std::uint64_t& newly_inserted) noexcept {
   std::size_t done = 0;
   for (const segment_query& q : queries) {
     const insert_result r = insert_entry({cell_bits, q.slot_bits}, q.own_segment(), q.cell,
-                                         q.remainder, max_copies, moved);
+                                         q.remainder, max_copies);
     if (!r.placed) break;
     newly_inserted += static_cast<std::uint64_t>(r.matching == 0);
     ++done;
