@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The verbs with --memory-limit, beside the same in memory and `sort -u`: time, memory, and whether the output is
-the same. Prints the tables of docs/decisions/larger-than-memory.md.
+the same. Prints the tables of bench/results/trials/larger-than-memory.md.
 
     cmake --build build --target bloomset_program
     bench/memory_limit.py [--keys 100M] [--runs 3] [--folder /tmp] [--only TEXT]

@@ -1,7 +1,8 @@
 #pragma once
 
 // MD4 (RFC 1320), for the hashes of Windows passwords. It is broken as a cryptographic hash.
-// libcrypto has it only in a provider that most machines do not load.
+// libcrypto has it only in a provider that most machines do not load, and leaves copies of the
+// password on the stack (docs/decisions/key-readers.md).
 
 #include <array>
 #include <cstdint>

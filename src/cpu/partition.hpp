@@ -1,7 +1,8 @@
 #pragma once
 
 // Grouping the hashes of a large batch by the region of a filter that they belong to. Each region
-// is then processed in the cache, and fetched once for several hashes.
+// is then processed in the cache, and fetched once for several hashes. Not every kind gains from it
+// (docs/decisions/partitioned-batches.md).
 
 #if defined(__x86_64__)
 #include <emmintrin.h>

@@ -26,7 +26,8 @@ struct expandable_spec {
 /// Everything that determines an expandable filter's layout. Growth changes it, and each insert
 /// changes `entries`.
 struct expandable_params {
-  /// Entries per cell before a single segment is widened, which halves its load.
+  /// Entries per cell before a single segment is widened, which halves its load. Two save memory
+  /// and cost time (docs/decisions/expandable-first-segment.md).
   static constexpr unsigned first_load = 2;
 
   std::uint64_t capacity = 0;  ///< keys that it was made for

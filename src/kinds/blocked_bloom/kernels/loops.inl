@@ -3,6 +3,8 @@
 //   bool test(L, const std::byte* block, hash64, unsigned hashes)
 //   bool set(L, std::byte* block, hash64, unsigned hashes)         (true if a bit was clear)
 //
+// docs/decisions/handwritten-simd.md has the reason why no class of vectors is used.
+//
 // No inline function of another header may be emitted here under its own name. So this file calls
 // only functions that the compiler inlines.
 
