@@ -50,7 +50,7 @@ if [[ ${1-} == --lint ]]; then
   scripts/install-packages.sh lint
   # It reads each source by itself, without the precompiled headers of a build.
   quietly cmake --preset sanitize -B build-lint -DCMAKE_UNITY_BUILD=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
-  git ls-files -z 'src/*.cpp' 'dialects/*.cpp' 'keys/*.cpp' 'teach/*.cpp' 'cli/*.cpp' 'module/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 --quiet -p build-lint
+  git ls-files -z 'src/*.cpp' 'dialects/*.cpp' 'keys/*.cpp' 'teach/*.cpp' 'cli/*.cpp' 'integrations/redis/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 --quiet -p build-lint
 fi
 
 export FUZZ_SECONDS=${FUZZ_SECONDS:-1}

@@ -1,5 +1,5 @@
 // bloomset_bench: measures, and appends what it measured to a results file, a JSON object a line.
-// bench/run.sh calls it; bench/charts.py reads the file.
+// bench/run.sh calls it; bench/reports/charts.py reads the file.
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "compare.hpp"
 #include "modes.hpp"
+#include "modes/compare.hpp"
 
 namespace bench {
 namespace {

@@ -112,14 +112,14 @@ for part in "${parts[@]}"; do
       echo "== dcso: $(date +%T)"
       # Its exit status says whether bloomset is faster in each row; the table says so too.
       BLOOMSET=$build/bloomset RESULTS=$results TMPDIR=${BENCH_FOLDER:-/tmp} \
-        bench/compare_dcso.sh "$dcso_lines" 3 || (($? == 1))
+        bench/jobs/compare_dcso.sh "$dcso_lines" 3 || (($? == 1))
       ;;
   esac
 done
 
 if [[ $quick ]]; then
-  bench/charts.py "$results"
+  bench/reports/charts.py "$results"
 else
-  bench/charts.py "$results" "${documents[@]}"
-  bench/charts.py "$results" | sed -n '/^## goals/,/^## filters/p' | sed '$d'
+  bench/reports/charts.py "$results" "${documents[@]}"
+  bench/reports/charts.py "$results" | sed -n '/^## goals/,/^## filters/p' | sed '$d'
 fi

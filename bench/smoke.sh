@@ -32,7 +32,7 @@ if [[ -n $bloomset ]]; then
   export BLOOMSET=$bloomset
   "$here/memory_limit.py" --keys 10k --runs 1 --folder "$work" >"$work/limits"
   ! grep -v 'sort -u' "$work/limits" | grep -q ' lines |$'
-  if [[ -e ${bloomset%/*}/bloomset_sqlite.so && -e ${bloomset%/*}/bindings/python ]]; then
+  if [[ -e ${bloomset%/*}/bloomset_sqlite.so && -e ${bloomset%/*}/integrations/python ]]; then
     # Debian's Python, for which the package is built, and whose SQLite loads extensions.
     /usr/bin/python3 "$here/engines.py" --keys 1000 'command line' SQLite >"$work/engines"
     grep -q 'SQLite | ask' "$work/engines"

@@ -6,7 +6,7 @@
 #include <new>
 #include <string_view>
 
-#include "command.hpp"
+#include "terminal/command.hpp"
 
 namespace {
 

@@ -16,10 +16,10 @@
 #include <string_view>
 #include <vector>
 
-#include "module/src/dump_pieces.hpp"
-#include "module/src/filter_object.hpp"
-#include "module/src/memory.hpp"
-#include "module/src/redisbloom_rdb.hpp"
+#include "redisbloom/redisbloom_rdb.hpp"
+#include "server/memory.hpp"
+#include "values/dump_pieces.hpp"
+#include "values/filter_object.hpp"
 
 namespace {
 

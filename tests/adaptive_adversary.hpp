@@ -1,7 +1,7 @@
 #pragma once
 
 // An adversary who sees all answers of a filter, and chooses each step by them. tests/ and
-// bench/attack.cpp use it.
+// bench/modes/attack.cpp use it.
 
 #include <bloomset/any_filter.hpp>
 #include <cstdint>

@@ -17,9 +17,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # A room's place in the order, by the first pattern that a path matches. Headers of one room may
 # include each other.
 ROOMS = [
-    ("base", r"include/bloomset/(result|storage|memory_source|hash|hash_source|probe|image|labels|concepts|block_layout)\.hpp"),
+    ("base", r"include/bloomset/(result|storage|memory_source|hash|hash_source|probe|image|labels|concepts)\.hpp"),
     ("base", r"src/core/|src/cpu/(dispatch|target|avx512)\.|include/bloomset/detail/core/(?!(filter_memory|built_once)\.hpp)"),
-    ("base", r"include/bloomset/detail/([a-z_]+/layout|counting_bloom/counter_array)\.hpp"),
+    ("base", r"include/bloomset/detail/([a-z_]+/layout|blocked_bloom/block_layout|counting_bloom/counter_array)\.hpp"),
     ("base", r"include/bloomset/detail/expandable/segment_(layout\.hpp|view\.inl)"),
     # The other details are the mechanics of filters, which know their plans.
     ("filters", r"include/bloomset/detail/"),
@@ -30,10 +30,10 @@ ROOMS = [
     ("registry", r"include/bloomset/(any_filter|figures|property|advise|defaults)\.hpp|src/registry/"),
     ("all", r"include/bloomset/bloomset\.hpp"),
     ("filters", r"include/bloomset/[a-z_]+\.hpp"),
-    ("dialects", r"dialects/"),
+    ("dialects", r"dialects/|integrations/leveldb/"),
     ("keys", r"keys/"),
     ("teach", r"teach/"),
-    ("edge", r"(cli|module|bindings|explorer|tests|fuzz|bench|examples)/"),
+    ("edge", r"(cli|integrations|explorer|tests|fuzz|bench|examples)/"),
 ]
 ORDER = {name: at for at, name in
          enumerate(["base", "plan", "filters", "file", "registry", "teach", "all", "dialects", "keys", "edge"])}
@@ -56,7 +56,7 @@ FAMILY_FILES = (r"src/cpu/|src/(?:kinds/[a-z_]+|core/siphash)/kernels/|include/b
 # Calls that not every system has. Each file has a portable part.
 SYSTEM_CALLS = (r"O_TMPFILE|madvise\(|sysinfo|F_FULLFSYNC|__linux__|__APPLE__|<linux/|explicit_bzero|posix_fadvise|posix_fallocate|"
                 r"_SC_PHYS_PAGES|fdatasync|ppoll\(|memfd_create|fallocate\(")
-SYSTEM_FILES = ("src/core/system.cpp", "cli/system.cpp")
+SYSTEM_FILES = ("src/core/system.cpp", "cli/terminal/system.cpp")
 KINDS = {path.name for path in (ROOT / "src" / "kinds").iterdir()}
 MAY_INCLUDE = {("scalable_bloom", "bloom"), ("counting_bloom", "bloom")}
 
@@ -75,12 +75,18 @@ def room(path):
     return None
 
 
+# Where includes are looked for; first in the includer's own.
+BASES = ("include", "src", "dialects/include", "dialects/src", "keys/include", "keys/src", "cli", "explorer/wasm",
+         "integrations", "integrations/c/include", "integrations/leveldb/include", "integrations/redis/src",
+         "integrations/python/src", ".")
+
+
 def resolve(included, includer):
     """The project's file behind an include, or None for a foreign one."""
     beside = (ROOT / includer).parent / included
     if beside.is_file():
         return str(beside.relative_to(ROOT))
-    for base in ("include", "src", "dialects/include", "keys/include", "bindings/c/include", "cli", "explorer/wasm", "."):
+    for base in sorted(BASES, key=lambda base: not includer.startswith(base)):
         if (ROOT / base / included).is_file():
             return f"{base}/{included}" if base != "." else included
     return None
@@ -89,16 +95,18 @@ def resolve(included, includer):
 def main():
     wrong = []
     edges = 0
-    for folder in ("include", "src", "teach", "dialects", "keys", "cli", "module", "bindings", "explorer"):
+    for folder in ("include", "src", "teach", "dialects", "keys", "cli", "integrations", "explorer"):
         for file in sorted((ROOT / folder).rglob("*.[chi][pn][pl]")):
             path = str(file.relative_to(ROOT))
             here = room(path)
+            is_module = path.startswith("integrations/redis/")
+            is_dialect = here == "dialects"
             if here is None:
                 wrong.append(f"{path}: in no room; name it in tests/include_direction.py")
                 continue
             text = file.read_text()
             # What is stored or decides a size is the same on every machine (plan/numeric.hpp).
-            if folder in ("include", "src", "dialects", "module"):
+            if folder in ("include", "src") or is_dialect or is_module:
                 for call in re.findall(r"std::(?:exp|exp2|expm1|log|log2|log10|log1p|pow)\(|long double", text):
                     wrong.append(f"{path}: {call} differs between machines; use bloomset::numeric's")
             if folder in ("include", "src") and not re.match(FAMILY_FILES, path):
@@ -118,16 +126,17 @@ def main():
                 if (theirs and ours != theirs and (ours, theirs) not in MAY_INCLUDE
                         and folder in ("include", "src") and here != "all"):
                     wrong.append(f"{path}: {ours or 'what no kind owns'} includes {target}, of {theirs}")
-                edge = folder in ("teach", "cli", "module", "bindings")
+                edge = folder in ("teach", "cli", "integrations") and not is_dialect
                 if edge and room(target) in ("filters", "all") and path not in PICTURES:
                     wrong.append(f"{path}: {folder} sees filters only through any_filter, "
                                  f"not {target}")
                 private = target.startswith(("src/", "include/bloomset/detail/"))
-                if folder in ("dialects", "module") and private:
+                if (is_dialect or is_module) and private:
                     wrong.append(f"{path}: dialects and the module stand on public headers only, not on "
                                  f"{target}")
-                if edge and target.startswith(("cli/", "module/")) and not target.startswith(folder):
-                    wrong.append(f"{path}: command line and module do not know each other ({target})")
+                if edge and target.startswith(("cli/", "integrations/redis/")) and target.split("/")[:2] != path.split("/")[:2]:
+                    if not (folder == "cli" and target.startswith("cli/")):
+                        wrong.append(f"{path}: command line and module do not know each other ({target})")
                 if folder == "cli" and target.startswith(("dialects/src/", "keys/src/")):
                     wrong.append(f"{path}: the command line sees dialects and readers only through "
                                  f"their registries, not {target}")

@@ -256,13 +256,13 @@ def test_programs(document, tmp_path):
 
 @pytest.mark.parametrize("document", documents_with("c"), ids=name_of)
 def test_programs_in_c(document, tmp_path):
-    folder = BLOOMSET.parent / "bindings" / "c"
+    folder = BLOOMSET.parent / "integrations" / "c"
     source = tmp_path / "main.c"
 
     def compile_program(program):
         source.write_text(program)
         subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-Wall", "-Wextra", "-Werror",
-                        f"-I{ROOT / 'bindings' / 'c' / 'include'}", str(source), f"-L{folder}",
+                        f"-I{ROOT / 'integrations' / 'c' / 'include'}", str(source), f"-L{folder}",
                         "-lbloomset-c", f"-Wl,-rpath,{folder}", "-o", str(tmp_path / "main")],
                        check=True)
 
@@ -313,7 +313,7 @@ def test_commands_of_a_console_block():
 def test_named_paths_and_links_exist():
     """A page names only files that are there: as a path of the tree, or as a link."""
     pages = [*DOCUMENTS, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "fuzz" / "README.md"]
-    folders = "include|src|teach|tests|cli|module|bindings|dialects|keys|bench|explorer|fuzz|scripts|examples"
+    folders = "include|src|teach|tests|cli|integrations|dialects|keys|bench|explorer|fuzz|scripts|examples"
     missing = []
     for page in pages:
         text = page.read_text()

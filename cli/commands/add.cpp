@@ -5,14 +5,14 @@
 #include <bloomset/plan/units.hpp>
 
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "filling.hpp"
-#include "key_input.hpp"
-#include "opened.hpp"
-#include "report.hpp"
-#include "secret_key.hpp"
-#include "stored_reader.hpp"
-#include "target.hpp"
+#include "filters/filling.hpp"
+#include "filters/opened.hpp"
+#include "filters/target.hpp"
+#include "input/key_input.hpp"
+#include "input/stored_reader.hpp"
+#include "report/report.hpp"
+#include "terminal/declare.hpp"
+#include "terminal/secret_key.hpp"
 
 namespace bloomset::cli {
 namespace {

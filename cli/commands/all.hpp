@@ -2,7 +2,7 @@
 
 // The verbs. Each has a file in this folder.
 
-#include "command.hpp"
+#include "terminal/command.hpp"
 
 namespace bloomset::cli {
 

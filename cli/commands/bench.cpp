@@ -11,13 +11,13 @@
 #include <span>
 
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "plan_options.hpp"
-#include "progress.hpp"
-#include "report.hpp"
-#include "speed.hpp"
-#include "svg_chart.hpp"
-#include "target.hpp"
+#include "filters/plan_options.hpp"
+#include "filters/target.hpp"
+#include "report/report.hpp"
+#include "report/speed.hpp"
+#include "report/svg_chart.hpp"
+#include "terminal/declare.hpp"
+#include "terminal/progress.hpp"
 
 namespace bloomset::cli {
 namespace {

@@ -4,17 +4,17 @@
 #include <algorithm>
 #include <bloomset/plan/units.hpp>
 
-#include "blocks.hpp"
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "deferred_lines.hpp"
-#include "filling.hpp"
-#include "key_input.hpp"
-#include "match_printer.hpp"
-#include "memory_limit.hpp"
-#include "output.hpp"
-#include "query.hpp"
-#include "stored_reader.hpp"
+#include "filters/filling.hpp"
+#include "filters/query.hpp"
+#include "input/blocks.hpp"
+#include "input/key_input.hpp"
+#include "input/stored_reader.hpp"
+#include "memory/deferred_lines.hpp"
+#include "memory/memory_limit.hpp"
+#include "report/match_printer.hpp"
+#include "terminal/declare.hpp"
+#include "terminal/output.hpp"
 
 namespace bloomset::cli {
 namespace {

@@ -1,9 +1,9 @@
-#include "completion.hpp"
+#include "terminal/completion.hpp"
 
 #include <fmt/format.h>
 
 #include "commands/all.hpp"
-#include "declare.hpp"
+#include "terminal/declare.hpp"
 
 namespace bloomset::cli {
 namespace {

@@ -3,9 +3,9 @@
 #include <array>
 
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "opened.hpp"
-#include "target.hpp"
+#include "filters/opened.hpp"
+#include "filters/target.hpp"
+#include "terminal/declare.hpp"
 
 namespace bloomset::cli {
 namespace {

@@ -6,14 +6,14 @@
 #include <iterator>
 #include <vector>
 
-#include "blocks.hpp"
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "filling.hpp"
-#include "key_input.hpp"
-#include "opened.hpp"
-#include "output.hpp"
-#include "stored_reader.hpp"
+#include "filters/filling.hpp"
+#include "filters/opened.hpp"
+#include "input/blocks.hpp"
+#include "input/key_input.hpp"
+#include "input/stored_reader.hpp"
+#include "terminal/declare.hpp"
+#include "terminal/output.hpp"
 
 namespace bloomset::cli {
 namespace {

@@ -7,18 +7,18 @@
 #include <optional>
 #include <vector>
 
-#include "blocks.hpp"
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "deferred_lines.hpp"
-#include "exact_lines.hpp"
-#include "filling.hpp"
-#include "flags.hpp"
-#include "key_input.hpp"
-#include "key_set.hpp"
-#include "memory_limit.hpp"
-#include "output.hpp"
-#include "plan_options.hpp"
+#include "filters/filling.hpp"
+#include "filters/flags.hpp"
+#include "filters/plan_options.hpp"
+#include "input/blocks.hpp"
+#include "input/key_input.hpp"
+#include "memory/deferred_lines.hpp"
+#include "memory/exact_lines.hpp"
+#include "memory/key_set.hpp"
+#include "memory/memory_limit.hpp"
+#include "terminal/declare.hpp"
+#include "terminal/output.hpp"
 
 namespace bloomset::cli {
 namespace {

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "output.hpp"
 #include "teach/walks.hpp"
+#include "terminal/declare.hpp"
+#include "terminal/output.hpp"
 
 namespace bloomset::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "commands/all.hpp"
-#include "declare.hpp"
+#include "terminal/declare.hpp"
 
 extern "C" char** environ;  // NOLINT(readability-redundant-declaration): not on all systems
 

@@ -4,10 +4,10 @@
 #include <bloomset/plan/units.hpp>
 
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "filling.hpp"
-#include "opened.hpp"
-#include "target.hpp"
+#include "filters/filling.hpp"
+#include "filters/opened.hpp"
+#include "filters/target.hpp"
+#include "terminal/declare.hpp"
 
 namespace bloomset::cli {
 namespace {

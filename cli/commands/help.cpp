@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "parse_error.hpp"
-#include "tree.hpp"
+#include "terminal/declare.hpp"
+#include "terminal/parse_error.hpp"
+#include "terminal/tree.hpp"
 
 namespace bloomset::cli {
 namespace {

@@ -4,10 +4,10 @@
 #include <bloomset/plan/units.hpp>
 
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "opened.hpp"
-#include "parse_error.hpp"
-#include "report.hpp"
+#include "filters/opened.hpp"
+#include "report/report.hpp"
+#include "terminal/declare.hpp"
+#include "terminal/parse_error.hpp"
 
 namespace bloomset::cli {
 namespace {

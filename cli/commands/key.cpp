@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "wiped.hpp"
+#include "memory/wiped.hpp"
+#include "terminal/declare.hpp"
 
 namespace bloomset::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "commands/all.hpp"
-#include "tree.hpp"
+#include "terminal/tree.hpp"
 
 namespace bloomset::cli {
 namespace {

@@ -7,16 +7,16 @@
 #include <utility>
 
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "file_memory.hpp"
-#include "filling.hpp"
-#include "key_part.hpp"
-#include "memory_limit.hpp"
-#include "opened.hpp"
-#include "report.hpp"
-#include "stored_reader.hpp"
-#include "target.hpp"
-#include "temporary_file.hpp"
+#include "filters/filling.hpp"
+#include "filters/key_part.hpp"
+#include "filters/opened.hpp"
+#include "filters/target.hpp"
+#include "input/stored_reader.hpp"
+#include "memory/file_memory.hpp"
+#include "memory/memory_limit.hpp"
+#include "memory/temporary_file.hpp"
+#include "report/report.hpp"
+#include "terminal/declare.hpp"
 
 namespace bloomset::cli {
 namespace {

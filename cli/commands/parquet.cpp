@@ -11,10 +11,10 @@
 #include <span>
 
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "filling.hpp"
-#include "page_codecs.hpp"
-#include "target.hpp"
+#include "filters/filling.hpp"
+#include "filters/target.hpp"
+#include "input/page_codecs.hpp"
+#include "terminal/declare.hpp"
 
 namespace bloomset::cli {
 namespace {

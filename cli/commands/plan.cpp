@@ -9,13 +9,13 @@
 #include <cmath>
 
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "plan_options.hpp"
-#include "report.hpp"
-#include "svg_chart.hpp"
-#include "target.hpp"
+#include "filters/plan_options.hpp"
+#include "filters/target.hpp"
+#include "report/report.hpp"
+#include "report/svg_chart.hpp"
 #include "teach/plan_lines.hpp"
-#include "terminal.hpp"
+#include "terminal/declare.hpp"
+#include "terminal/terminal.hpp"
 
 namespace bloomset::cli {
 namespace {

@@ -5,15 +5,15 @@
 #include <bloomset/any_filter.hpp>
 #include <bloomset/plan/units.hpp>
 
-#include "blocks.hpp"
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "filling.hpp"
-#include "flags.hpp"
-#include "key_input.hpp"
-#include "opened.hpp"
-#include "stored_reader.hpp"
-#include "target.hpp"
+#include "filters/filling.hpp"
+#include "filters/flags.hpp"
+#include "filters/opened.hpp"
+#include "filters/target.hpp"
+#include "input/blocks.hpp"
+#include "input/key_input.hpp"
+#include "input/stored_reader.hpp"
+#include "terminal/declare.hpp"
 
 namespace bloomset::cli {
 namespace {

@@ -3,9 +3,9 @@
 #include <bloomset/any_filter.hpp>
 
 #include "commands/all.hpp"
-#include "declare.hpp"
-#include "opened.hpp"
-#include "parse_error.hpp"
+#include "filters/opened.hpp"
+#include "terminal/declare.hpp"
+#include "terminal/parse_error.hpp"
 
 namespace bloomset::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "equal_values.hpp"
 #include "options.hpp"
+#include "parquet/equal_values.hpp"
 
 namespace bloomset::dialects {
 namespace {

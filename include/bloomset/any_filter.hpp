@@ -1,7 +1,7 @@
 #pragma once
 
 /// Any kind of filter behind one type, and the registry of the kinds. The command line, the module
-/// and the bindings see filters only through this header, plan/units.hpp and file.hpp.
+/// and the integrations see filters only through this header, plan/units.hpp and file.hpp.
 
 #include <bloomset/concepts.hpp>
 #include <bloomset/detail/core/any_model.hpp>

@@ -14,12 +14,12 @@
 #include <bloomset/detail/core/filter_memory.hpp>
 #include <bloomset/detail/core/key_overloads.hpp>
 #include <bloomset/detail/core/precondition.hpp>
+#include <bloomset/detail/vector_quotient/concurrent.hpp>
 #include <bloomset/detail/vector_quotient/kernels.hpp>
 #include <bloomset/detail/vector_quotient/table.hpp>
 #include <bloomset/plan/formulas.hpp>
 #include <bloomset/plan/vector_quotient_plan.hpp>
 #include <bloomset/storage.hpp>
-#include <bloomset/vector_quotient_concurrent.hpp>
 #include <cassert>
 #include <concepts>
 #include <cstddef>

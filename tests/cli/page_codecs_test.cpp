@@ -1,6 +1,6 @@
 // Codecs of Parquet's pages: hand-made blocks, and any bytes without a read beyond them.
 
-#include "page_codecs.hpp"
+#include "input/page_codecs.hpp"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

@@ -86,7 +86,7 @@ class C(Door):
     name = "C"
 
     def __init__(self):
-        self.library = ctypes.CDLL(str(BUILD / "bindings" / "c" / "libbloomset-c.so"))
+        self.library = ctypes.CDLL(str(BUILD / "integrations" / "c" / "libbloomset-c.so"))
         self.buffer = b"".join(ALL_KEYS)
         sizes = numpy.array([len(key) for key in ALL_KEYS], "u8")
         begins = numpy.concatenate([[0], numpy.cumsum(sizes)[:-1]]).astype("u8")

@@ -1,5 +1,5 @@
 """Common parts of the tests of the Python package. The package is on PYTHONPATH, or in
-build/bindings/python; the command line is $BLOOMSET, or build/bloomset."""
+build/integrations/python; the command line is $BLOOMSET, or build/bloomset."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ PROGRAM = os.path.abspath(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset"
 try:
     import bloomset
 except ImportError:
-    sys.path.insert(0, str(ROOT / "build" / "bindings" / "python"))
+    sys.path.insert(0, str(ROOT / "build" / "integrations" / "python"))
     import bloomset
 
 sys.path.append(str(ROOT / "tests"))

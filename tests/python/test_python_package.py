@@ -57,7 +57,7 @@ def test_everything_public_is_documented():
 
 def test_types(tmp_path):
     (tmp_path / "user.py").write_text(TYPED)
-    package = ROOT / "bindings" / "python"
+    package = ROOT / "integrations" / "python"
     done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--no-error-summary",
                            # NumPy's own types take long to read and are not in question.
                            "--no-site-packages", "--ignore-missing-imports",
@@ -84,7 +84,7 @@ def test_the_package_imports_no_engine():
 
 
 def test_the_stub_is_what_the_extension_has():
-    stub = ast.parse((ROOT / "bindings" / "python" / "bloomset" / "_native.pyi").read_text())
+    stub = ast.parse((ROOT / "integrations" / "python" / "bloomset" / "_native.pyi").read_text())
     native = bloomset._native
     described = {node.name: node for node in stub.body
                  if isinstance(node, (ast.ClassDef, ast.FunctionDef))}

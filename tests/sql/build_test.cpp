@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bindings/sql/filters.hpp"
+#include "sql/filters.hpp"
 
 namespace bloomset {
 namespace {

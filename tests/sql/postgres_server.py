@@ -22,7 +22,7 @@ SHARED = pathlib.Path("/usr/share/postgresql") / VERSION
 
 def missing():
     """Why there can be no server, or None."""
-    if not (BUILD / "bindings" / "postgres" / "bloomset.so").exists():
+    if not (BUILD / "integrations" / "postgres" / "bloomset.so").exists():
         return "the extension of PostgreSQL is not built (BLOOMSET_POSTGRES)"
     if not (INSTALLED / "bin" / "postgres").exists():
         return f"the package postgresql-{VERSION} is missing"

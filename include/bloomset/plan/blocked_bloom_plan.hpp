@@ -2,7 +2,7 @@
 
 /// Sizing a blocked Bloom filter. The rate accounts exactly for the unequal load of blocks.
 
-#include <bloomset/block_layout.hpp>
+#include <bloomset/detail/blocked_bloom/block_layout.hpp>
 #include <bloomset/image.hpp>
 #include <bloomset/plan/limits.hpp>
 #include <bloomset/result.hpp>

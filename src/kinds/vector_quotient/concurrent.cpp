@@ -1,4 +1,4 @@
-#include <bloomset/vector_quotient_concurrent.hpp>
+#include <bloomset/detail/vector_quotient/concurrent.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 // Batch operations of a blocked Bloom filter on hashes (src/kinds/blocked_bloom/). The kernels run
 // in one thread; the batch operations choose them once per batch for this CPU.
 
-#include <bloomset/block_layout.hpp>
+#include <bloomset/detail/blocked_bloom/block_layout.hpp>
 #include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>

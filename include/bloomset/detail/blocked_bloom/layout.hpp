@@ -8,7 +8,7 @@
 // name and number. Words of a block are little-endian.
 
 #include <array>
-#include <bloomset/block_layout.hpp>
+#include <bloomset/detail/blocked_bloom/block_layout.hpp>
 #include <bloomset/detail/core/bits.hpp>
 #include <bloomset/hash.hpp>
 #include <cstddef>

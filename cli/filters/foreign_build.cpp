@@ -1,0 +1,95 @@
+#include "filters/foreign_build.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bloomset/plan/units.hpp>
+
+#include "filters/filling.hpp"
+#include "filters/opened.hpp"
+#include "filters/target.hpp"
+#include "input/blocks.hpp"
+
+namespace bloomset::cli {
+namespace {
+
+/// Counts the keys in one pass over the inputs.
+result<std::uint64_t> count_keys(const input_options& options) {
+  const auto opened = key_input::open(options);
+  if (!opened) return fail(opened.error());
+  if (!(*opened)->total_bytes()) {
+    return fail(errc::invalid_argument,
+                "the size of the filter depends on the number of keys, but a pipe can be read only "
+                "once; give --capacity, or files");
+  }
+  const auto read = in_batches(**opened, [](const key_batch&) { return result<void>(); });
+  if (!read) return fail(read.error());
+  return (*opened)->keys();
+}
+
+result<void> insert_keys(dialects::foreign_filter& filter, key_input& input) {
+  return in_batches(input, [&](const key_batch& batch) -> result<void> {
+    const auto inserted = filter.insert(batch.keys);
+    if (!inserted) return fail(inserted.error());
+    if (inserted->done == batch.keys.size()) return {};
+    const std::size_t line = batch.line_of_key(inserted->done);
+    return fail(errc::full, fmt::format("{}: no room", input.position_of_line(batch, line)));
+  });
+}
+
+}  // namespace
+
+result<status> build_foreign(const foreign_build& how, plan_request request,
+                             input_options options) {
+  const auto format = find_format(how.format);
+  if (!format) return fail(format.error());
+  if (auto ok = check_target(how.target, how.force); !ok) return fail(ok.error());
+  auto settled = dialects::options_for(**format, how.target, std::move(request.options));
+  if (!settled) return fail(settled.error());
+  request.options = std::move(*settled);
+  const std::uint64_t said = request.capacity;
+  // Wrong options fail before any key is read.
+  plan_request trial = request;
+  trial.capacity = std::max<std::uint64_t>(1, said);
+  auto filter = dialects::create(**format, trial);
+  if (!filter) return fail(filter.error());
+  if (auto ok = filter->askable(); !ok) return fail(ok.error());
+  if (!filter->takes_any_key()) {
+    options.keys.accepts = [&filter](std::string_view key) { return filter->accepts(key); };
+  }
+  const bool sized =
+      request.bits != 0 || std::any_of(request.options.begin(), request.options.end(),
+                                       [](const auto& option) { return option.first == "blocks"; });
+  if (said == 0 && !sized) {
+    const auto keys = count_keys(options);
+    if (!keys) return fail(keys.error());
+    request.capacity = std::max<std::uint64_t>(1, *keys);
+    filter = dialects::create(**format, request);
+    if (!filter) return fail(filter.error());
+  }
+
+  const auto opened = key_input::open(options);
+  if (!opened) return fail(opened.error());
+  key_input& input = **opened;
+  if (auto ok = insert_keys(*filter, input); !ok) return fail(ok.error());
+  finish(input, "build");
+
+  const std::string name = how.target == "-" ? "stdout" : how.target;
+  if (said != 0 && input.keys() > said) {
+    const std::string text = fmt::format("{}: {} were read, more than the --capacity of {}", name,
+                                         format_count(input.keys(), "key"), format_count(said));
+    if (how.strict) return fail(errc::full, text + " (--strict: nothing was written)");
+    say("build", "warning: " + text + "; the filter is overfull");
+  }
+  const auto written = write_filter(*filter, how.target, how.force);
+  if (!written) return fail(written.error());
+  if (!how.quiet) {
+    const auto info = filter->info();
+    note(fmt::format("{}: {}, format {}, {}, {}, rate {}", name, format_count(input.keys(), "key"),
+                     info.format, format_bytes(info.bytes()),
+                     format_count(info.hashes, "hash function"), format_rate(info.current_fpr)));
+  }
+  return done;
+}
+
+}  // namespace bloomset::cli

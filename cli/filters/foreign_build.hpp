@@ -1,0 +1,26 @@
+#pragma once
+
+// `bloomset build --format`: builds a filter in the format of another program.
+
+#include <bloomset/any_filter.hpp>
+#include <bloomset/result.hpp>
+#include <string>
+
+#include "input/key_input.hpp"
+#include "terminal/command.hpp"
+
+namespace bloomset::cli {
+
+struct foreign_build {
+  std::string format;
+  std::string target;
+  bool force = false;
+  bool strict = false;
+  bool quiet = false;
+};
+
+/// Reads all keys and writes the filter. Without a capacity and a size the inputs are read twice:
+/// the first pass counts the keys. Fails if an input is then a pipe.
+result<status> build_foreign(const foreign_build& how, plan_request request, input_options options);
+
+}  // namespace bloomset::cli

@@ -1,0 +1,110 @@
+#include "input/input_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bloomset/plan/units.hpp>
+#include <iterator>
+#include <utility>
+
+#include "input/input.hpp"
+#include "terminal/declare.hpp"
+
+namespace bloomset::cli {
+
+result<input_names> expand_names(const input_options& options, const keys::reader_kind& kind) {
+  input_names names;
+  for (const std::string& name : options.names) {
+    if (kind.in_folder == nullptr || !is_folder(name)) {
+      names.files.push_back(name);
+      continue;
+    }
+    auto files = files_in(name, kind.in_folder);
+    if (!files) return fail(std::move(files.error()));
+    if (files->empty()) {
+      return fail(errc::not_found, fmt::format("{}: this folder has no file that the reader {} "
+                                               "recognises by name; give files",
+                                               name, kind.name));
+    }
+    if (files->size() < kind.whole_folder && names.incomplete.empty()) {
+      names.incomplete =
+          fmt::format("{}: this folder has {} of {} files; the keys of the others are missing",
+                      name, format_count(files->size()), format_count(kind.whole_folder));
+    }
+    std::move(files->begin(), files->end(), std::back_inserter(names.files));
+  }
+  if (names.files.empty()) names.files.emplace_back("-");
+  return names;
+}
+
+result<std::string> reader_text(const input_options& options) {
+  const std::string_view text =
+      options.keys.reader.empty() ? plain_reader : std::string_view(options.keys.reader);
+  if (options.min_count.empty()) return std::string(text);
+  if (text.substr(0, text.find(':')) != "pwned") {
+    return fail(errc::invalid_argument, "--min-count: only --keys pwned reads counts");
+  }
+  if (text.find(':') != std::string_view::npos) {
+    return fail(errc::invalid_argument,
+                fmt::format("--min-count: --keys {} already has a minimum; give one of "
+                            "the two",
+                            text));
+  }
+  const auto min = named("--min-count", parse_count(options.min_count));
+  if (!min) return fail(min.error());
+  return fmt::format("{}:min={}", text, *min);
+}
+
+result<const keys::reader_kind*> find_reader(const input_options& options) {
+  const std::string& text = options.keys.reader;
+  const auto kind = named("--keys", keys::find(text.empty() ? plain_reader : text));
+  if (kind && (*kind)->secret && options.keys.why == keys::purpose::insert) {
+    return fail(
+        errc::invalid_argument,
+        fmt::format("--keys {}: secret lines can only be checked; build the filter from the list "
+                    "that they are checked against",
+                    (*kind)->name));
+  }
+  return kind;
+}
+
+result<void> check_unshown(std::span<const std::string> names, std::string_view what) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto size = examine_file(
+        names[i], names.size() == 1 ? std::string(what) : fmt::format("{} {}", what, i + 1));
+    if (size) continue;
+    return fail(
+        size.error().code,
+        fmt::format("{}; its name is not shown because it may be a secret: secrets are read "
+                    "from the terminal, a pipe or a file, never from arguments, which "
+                    "other users can see",
+                    size.error().message));
+  }
+  return {};
+}
+
+void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {
+  keys.why = why;
+  option(app, "INPUT", names,
+         "files of keys, one per line, plain or packed by gzip, zstd, xz or bzip2; stdin if there "
+         "are none, or for -");
+  flag(app, "-0,--null", nul, "lines end with NUL instead of a newline");
+  flag(app, "--crlf", crlf,
+       "files of Windows: drop a CR before the end of a line and a byte-order mark at the "
+       "beginning of a file");
+  option(app, "--keys", keys.reader,
+         fmt::format("the reader that turns a line into keys (default: {}); 'bloomset man' "
+                     "explains the readers and their arguments",
+                     has_filter ? "the one that made the filter's keys, or lines" : "lines"))
+      .value("READER");
+  option(app, "--min-count", min_count,
+         "with --keys pwned, skip passwords that were seen less often")
+      .value("N");
+  flag(app, "--skip-bad", keys.skip_bad,
+       "skip lines that --keys or the filter cannot read, and report their number at the end");
+  flag(app, "--skip-comments", keys.is_blank.comments, "skip lines that begin with #");
+  memory.declare(app);
+  flag(app, "--no-progress", no_progress, "no progress line, even on a terminal");
+}
+
+}  // namespace bloomset::cli

@@ -1,0 +1,178 @@
+#include "input/stored_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bloomset/keys/reader.hpp>
+#include <bloomset/plan/units.hpp>
+#include <optional>
+
+#include "filters/filling.hpp"
+#include "input/key_input.hpp"
+#include "terminal/declare.hpp"
+
+namespace bloomset::cli {
+namespace {
+
+std::string_view reader_of(const labelled_filter& filter) {
+  const auto stored = filter.labels == nullptr ? std::nullopt : filter.labels->find(reader_label);
+  return stored.value_or(plain_reader);
+}
+
+bool gives_bytes(std::string_view reader) {
+  const auto row = keys::find(reader);
+  if (!row) return false;
+  const keys::byte_keys when = (*row)->gives_bytes;
+  return when == keys::byte_keys::always ||
+         (when == keys::byte_keys::without_argument && reader == (*row)->name);
+}
+
+/// The reader without the words in its argument that say how a list is written, and not which keys
+/// its entries have: `safe-browsing:hosts,8` as `safe-browsing:8`.
+std::string without_list_form(std::string_view reader) {
+  const auto colon = reader.find(':');
+  if (reader.substr(0, colon) != "safe-browsing" || colon == std::string_view::npos) {
+    return std::string(reader);
+  }
+  std::string text(reader.substr(0, colon));
+  for (std::string_view rest = reader.substr(colon + 1); !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    if (word != "hosts" && word != "adblock") text.append(1, ':').append(word);
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+  }
+  return text;
+}
+
+/// Whether keys of both readers can be the same. Bytes of digests can be, whatever the digests were
+/// made of; the label with their size tells those apart that cannot.
+bool may_agree(std::string_view one, std::string_view other) {
+  return without_list_form(one) == without_list_form(other) ||
+         (gives_bytes(one) && gives_bytes(other));
+}
+
+/// Fails if a name of a reader that a file has is not one that can be used here.
+result<void> check_stored(const labelled_filter& filter, std::string_view reader) {
+  const auto row = keys::find(reader);
+  const auto made =
+      row && !(*row)->secret ? keys::make_reader(reader) : fail(errc::unsupported, "");
+  if (made) return {};
+  return fail(errc::unsupported,
+              fmt::format("{}: its keys were made by the reader '{}', which is not known here; use "
+                          "a newer bloomset, or give --keys",
+                          filter.name, reader));
+}
+
+result<void> choose_stored(input_options& options, std::span<const labelled_filter> filters) {
+  const labelled_filter& first = filters.front();
+  const std::string_view reader = reader_of(first);
+  for (const labelled_filter& filter : filters) {
+    if (reader_of(filter) == reader) continue;
+    return fail(errc::invalid_argument,
+                fmt::format("the keys of {} were made by the reader {}, those of {} by the reader "
+                            "{}; give --keys, or query one after the other",
+                            first.name, reader, filter.name, reader_of(filter)));
+  }
+  if (auto ok = check_stored(first, reader); !ok) return ok;
+  options.keys.reader = reader;
+  options.keys.stored = reader != plain_reader;
+  return {};
+}
+
+result<void> choose_reader(input_options& options, std::span<const labelled_filter> filters,
+                           std::string_view verb, bool strict) {
+  if (options.keys.reader.empty()) {
+    if (options.min_count.empty()) return choose_stored(options, filters);
+    options.keys.reader = plain_reader;
+  }
+  for (const labelled_filter& filter : filters) {
+    if (filter.labels == nullptr || !filter.labels->find(reader_label)) continue;
+    const std::string_view stored = reader_of(filter);
+    if (may_agree(options.keys.reader, stored)) continue;
+    // The reader's argument may be a secret that was put there by mistake, so it is not shown.
+    const std::string text = fmt::format(
+        "the keys of {} were made by --keys {}, so another reader may find none of them",
+        filter.name, stored);
+    if (strict) return fail(errc::invalid_argument, text + " (--strict)");
+    say(verb, "warning: " + text);
+  }
+  return {};
+}
+
+std::string key_bytes(const key_input& input) {
+  return fmt::format("{}", input.key_bytes().shortest);
+}
+
+}  // namespace
+
+labelled_filter labelled(std::string_view name, const opened_filter& filter) {
+  const auto* const ours = std::get_if<any_filter>(&filter);
+  return {name, ours == nullptr ? nullptr : &ours->labels()};
+}
+
+result<std::unique_ptr<key_input>> open_keys(input_options& options,
+                                             std::span<const labelled_filter> filters,
+                                             std::string_view verb, bool strict) {
+  if (auto ok = choose_reader(options, filters, verb, strict); !ok) return fail(ok.error());
+  return key_input::open(options);
+}
+
+void warn_of_readers(const labelled_filter& one, const labelled_filter& other,
+                     std::string_view verb) {
+  const auto has_reader = [](const labelled_filter& filter) {
+    return filter.labels != nullptr && filter.labels->find(reader_label);
+  };
+  if (!has_reader(one) || !has_reader(other) || may_agree(reader_of(one), reader_of(other))) return;
+  say(verb, fmt::format("warning: the keys of {} were made by --keys {}, those of {} by --keys {}",
+                        one.name, reader_of(one), other.name, reader_of(other)));
+}
+
+std::string other_key_size(const labelled_filter& filter, const key_input& input) {
+  const auto stored =
+      filter.labels == nullptr ? std::nullopt : filter.labels->find(key_bytes_label);
+  const auto size = stored ? parse_count(*stored) : fail(errc::invalid_argument, "");
+  const key_sizes& sizes = input.key_bytes();
+  if (!size || input.keys() == 0 || input.choice().plain()) return {};
+  if (*size >= sizes.shortest && *size <= sizes.longest) return {};
+  return fmt::format(
+      "{}: {} {} bytes, as each key in the filter has; ask with the digest that the filter was "
+      "built from",
+      filter.name,
+      input.keys() == 1
+          ? "the queried key does not have"
+          : fmt::format("none of the {} queried keys has", format_count(input.keys())),
+      *stored);
+}
+
+result<void> label_keys(label_list& labels, const key_input& input) {
+  if (input.choice().plain()) return {};
+  if (auto ok = labels.set(reader_label, input.choice().reader); !ok) return ok;
+  if (gives_bytes(input.choice().reader) && input.key_bytes().are_equal()) {
+    return labels.set(key_bytes_label, key_bytes(input));
+  }
+  return {};
+}
+
+void label_more_keys(label_list& labels, const key_input& input) {
+  const auto stored = labels.find(key_bytes_label);
+  if (!stored || input.keys() == 0) return;
+  if (!input.key_bytes().are_equal() || *stored != key_bytes(input)) labels.remove(key_bytes_label);
+}
+
+result<label_list> read_labels(const std::vector<std::string>& pairs) {
+  label_list labels;
+  const auto read = read_pairs(pairs, "--label", "source=example.org");
+  if (!read) return fail(read.error());
+  for (const auto& [name, value] : *read) {
+    if (name == reader_label || name == key_bytes_label) {
+      return fail(errc::invalid_argument,
+                  fmt::format("--label: {} is set by --keys; choose another name", name));
+    }
+    if (labels.find(name)) {
+      return fail(errc::invalid_argument, fmt::format("--label: {} is given twice", name));
+    }
+    if (auto ok = named("--label", labels.set(name, value)); !ok) return fail(ok.error());
+  }
+  return labels;
+}
+
+}  // namespace bloomset::cli

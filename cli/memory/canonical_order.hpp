@@ -1,0 +1,26 @@
+#pragma once
+
+// An order of keys that depends on their hashes alone.
+
+#include <bloomset/hash.hpp>
+#include <bloomset/result.hpp>
+#include <functional>
+#include <span>
+
+#include "memory/spool.hpp"
+
+namespace bloomset::cli {
+
+/// Calls `use` with all hashes of the spool, copies included, in the order of remix64(hash), until
+/// it fails.
+///
+/// The order of the hashes themselves would fill a table from one end to the other, so that the
+/// choice between two blocks of a key balances worse. In this order positions are as good as
+/// random.
+///
+/// Memory      32 MiB, and 8 bytes for each copy of a key.
+/// Time        One pass over the spool for each 2^22 keys, and sorting.
+result<void> in_canonical_order(const key_spool& spool,
+                                const std::function<result<void>(std::span<const hash64>)>& use);
+
+}  // namespace bloomset::cli

@@ -1,0 +1,117 @@
+#include "memory/spool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bloomset/plan/units.hpp>
+#include <cmath>
+#include <utility>
+
+#include "terminal/system.hpp"
+
+namespace bloomset::cli {
+
+void copy_sample::thin() {
+  mask_ = 2 * mask_ + 1;
+  std::erase_if(copies_, [this](const auto& one) { return (one.first >> first_bit & mask_) != 0; });
+}
+
+double copy_sample::copies_up_to(std::uint64_t max_copies) const noexcept {
+  double sum = 0;
+  for (const auto& [hash, copies] : copies_)
+    sum += static_cast<double>(std::min(copies, max_copies));
+  return sum * static_cast<double>(mask_ + 1);
+}
+
+// Each key is in the sample independently and with equal probability.
+double copy_sample::standard_error(std::uint64_t max_copies) const noexcept {
+  if (mask_ == 0) return 0;
+  double sum = 0;
+  double squares = 0;
+  for (const auto& [hash, copies] : copies_) {
+    const auto here = static_cast<double>(std::min(copies, max_copies));
+    sum += here;
+    squares += here * here;
+  }
+  return sum == 0 ? 1 : std::sqrt(squares) / sum;
+}
+
+key_spool::key_spool(std::function<void(const std::string&)> notice, std::size_t limit,
+                     unsigned parts)
+    : notice_(std::move(notice)),
+      parts_(parts),
+      // Filters insert large batches fastest: 64 MiB of hashes if the limit allows it. A chunk is
+      // sorted into memory of the same size.
+      chunk_hashes_(std::clamp(limit / sizeof(hash64) / (parts > 1 ? 2 : 1), std::size_t{1} << 17,
+                               std::size_t{1} << 23)) {
+  const std::size_t chunks = limit / (chunk_hashes_ * sizeof(hash64));
+  max_chunks_ = std::max<std::size_t>(1, parts > 1 && chunks > 1 ? chunks - 1 : chunks);
+}
+
+std::size_t key_spool::default_limit() noexcept {
+  constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
+  return std::clamp(machine_memory() / 8, 256 * mebi, 1024 * mebi);
+}
+
+void key_spool::count(std::span<const hash64> hashes) {
+  for (const hash64 h : hashes) {
+    distinct_.add(h);
+    copies_.add(h);
+  }
+  keys_ += hashes.size();
+}
+
+result<void> key_spool::keep(std::span<const hash64> hashes) {
+  while (!hashes.empty()) {
+    if (chunks_.empty() || chunks_.back().size == chunk_hashes_) {
+      if (chunks_.size() == max_chunks_) {
+        if (auto ok = spill(); !ok) return ok;
+      }
+      auto memory = owned_storage::make(chunk_hashes_ * sizeof(hash64));
+      if (!memory) return fail(std::move(memory.error()));
+      chunks_.push_back({std::move(*memory)});
+    }
+    chunk& into = chunks_.back();
+    const auto now = hashes.first(std::min(hashes.size(), chunk_hashes_ - into.size));
+    std::copy(now.begin(), now.end(), into.begin() + into.size);
+    into.size += now.size();
+    hashes = hashes.subspan(now.size());
+  }
+  return {};
+}
+
+result<void> key_spool::spill() {
+  if (!file_) {
+    auto made = parted_file<hash64>::make(parts_);
+    if (!made) return fail(std::move(made.error()));
+    file_.emplace(std::move(*made));
+    notice_(fmt::format("after {} their hashes go to a temporary file in {}",
+                        format_count(keys_, "key"), file_->folder()));
+  }
+  for (const chunk& one : chunks_) {
+    if (auto ok = file_->append(one.hashes()); !ok) return ok;
+  }
+  chunks_.clear();
+  return {};
+}
+
+std::uint64_t key_spool::keys_in_copies(std::uint64_t max_copies) const noexcept {
+  if (max_copies >= keys_) return std::max<std::uint64_t>(1, keys_);
+  const double raised =
+      std::ceil(copies_.copies_up_to(max_copies) * (1 + 4 * copies_.standard_error(max_copies)));
+  const bool is_less = raised < static_cast<double>(keys_);
+  return std::max<std::uint64_t>(1, is_less ? static_cast<std::uint64_t>(raised) : keys_);
+}
+
+result<void> key_spool::for_each(
+    const std::function<result<void>(std::span<const hash64>)>& use) const {
+  if (file_) {
+    if (auto ok = file_->for_each(chunk_hashes_, use, [] {}); !ok) return ok;
+  }
+  for (const chunk& one : chunks_) {
+    if (auto ok = use(one.hashes()); !ok) return ok;
+  }
+  return {};
+}
+
+}  // namespace bloomset::cli

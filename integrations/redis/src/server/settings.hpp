@@ -1,0 +1,41 @@
+#pragma once
+
+// The operator's settings: `bf.NAME` for CONFIG and the configuration file, in servers that support
+// settings of modules, and `NAME VALUE` after loadmodule in every server.
+
+#include <bloomset/defaults.hpp>
+
+#include "server/api.hpp"
+#include "values/filter_spec.hpp"
+
+namespace bloomset::server {
+
+struct settings {
+  /// Engine of filters that are created without ENGINE.
+  filter_engine engine = filter_engine::native;
+  /// Hash function of native filters that are created without HASH.
+  filter_hash hash = filter_hash::siphash;
+  double bf_error_rate = default_fpr;
+  long long bf_initial_size = 100;
+  long long bf_expansion_factor = 2;
+  double cf_error_rate = default_fpr;
+  long long cf_initial_size = 1024;
+  long long cf_bucket_size = 2;
+  long long cf_max_iterations = 20;
+  long long cf_expansion_factor = 1;
+  /// Sub-filters of a compatible CF.* filter. Native filters have no such limit.
+  long long cf_max_expansions = 32;
+  /// Bytes of one filter. 0: 1 GiB for native filters, and no limit for compatible ones.
+  long long max_filter_size = 0;
+  /// Bytes of all filters together. 0: no limit beside the server's maxmemory.
+  long long max_memory = 0;
+};
+
+/// The present settings. Only the main thread reads and writes them.
+const settings& current_settings() noexcept;
+
+/// Registers the settings and reads them from the configuration file, then from the arguments of
+/// loadmodule. False, with a line in the log, if one is unknown or out of range.
+bool load_settings(context* ctx, string** argv, int argc);
+
+}  // namespace bloomset::server
