@@ -1,12 +1,15 @@
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string_view>
 
 #include "terminal/command.hpp"
+#include "terminal/system.hpp"
 
 namespace {
 
@@ -19,10 +22,14 @@ extern "C" void end_at_bus_error(int) {
   ::_exit(2);
 }
 
-}  // namespace
+/// Overwrites what functions that have returned left on the stack: a compiler may keep parts of a
+/// secret there that no object knows of.
+[[gnu::noinline]] void wipe_stack() noexcept {
+  std::array<char, std::size_t{1} << 18> below;
+  bloomset::cli::wipe(below.data(), below.size());
+}
 
-int main(int argc, char** argv) {
-  (void)std::signal(SIGBUS, end_at_bus_error);
+int run(int argc, char** argv) {
   try {
     return bloomset::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
@@ -31,4 +38,13 @@ int main(int argc, char** argv) {
     (void)std::fprintf(stderr, "bloomset: %s\n", unexpected.what());
   }
   return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  (void)std::signal(SIGBUS, end_at_bus_error);
+  const int status = run(argc, argv);
+  wipe_stack();
+  return status;
 }

@@ -3,7 +3,7 @@
 // One that takes keys at any time goes through a sequence of operations in lockstep with a real
 // multiset: the program ends at the first false negative, count that is too low, or refusal that
 // changed something. Byte 0 is the capacity, byte 1 the rate, byte 2 the seed; then each operation
-// has three bytes (tests/lockstep.hpp, apply).
+// has three bytes (tests/support/lockstep.hpp, apply).
 //
 // One that is built once is built from any set of hashes, repeated or chosen by an adversary. It
 // must deny no member and be the same in another order, or be refused with a sentence.
@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/lockstep.hpp"
+#include "tests/support/lockstep.hpp"
 
 namespace {
 

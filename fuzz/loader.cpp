@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/stored_bytes.hpp"
+#include "tests/support/stored_bytes.hpp"
 
 namespace {
 

@@ -15,8 +15,8 @@
 #include "keys.hpp"
 #include "measure.hpp"
 #include "modes.hpp"
-#include "tests/adaptive_adversary.hpp"
-#include "tests/chosen_hashes.hpp"
+#include "tests/support/adaptive_adversary.hpp"
+#include "tests/support/chosen_hashes.hpp"
 #include "xxh3_attack.hpp"
 
 namespace bench {

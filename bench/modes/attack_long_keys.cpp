@@ -12,7 +12,7 @@
 #include "attack_rows.hpp"
 #include "keys.hpp"
 #include "measure.hpp"
-#include "tests/adaptive_adversary.hpp"
+#include "tests/support/adaptive_adversary.hpp"
 #include "xxh3_attack.hpp"
 
 namespace bench {

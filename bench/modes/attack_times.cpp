@@ -13,7 +13,7 @@
 
 #include "keys.hpp"
 #include "modes.hpp"
-#include "tests/adaptive_adversary.hpp"
+#include "tests/support/adaptive_adversary.hpp"
 
 namespace bench {
 namespace {

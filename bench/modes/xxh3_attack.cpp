@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "keys.hpp"
-#include "tests/chosen_hashes.hpp"
+#include "tests/support/chosen_hashes.hpp"
 
 namespace bench {
 namespace {

@@ -50,7 +50,7 @@ inline constexpr unsigned max_hash_functions = 64;
 /// key are an arithmetic progression, and two keys with similar pairs share most of them (Dillinger
 /// and Manolios, "Bloom Filters in Probabilistic Verification", 2004, describe the effect). With
 /// n = 100, k = 13 and m = 1920 the rate is then 2.2 times that of independent functions. With the
-/// mixing it equals that of independent functions, within measurement (tests/rate_test.cpp).
+/// mixing it equals that of independent functions, within measurement (tests/laws/rate_test.cpp).
 struct double_hashing {
   using hash_type = hash64;
   using hasher_type = filter_hasher;

@@ -1,4 +1,4 @@
-// A program that needs one kind (tests/small_program.py looks at its size).
+// A program that needs one kind (tests/source/small_program.py looks at its size).
 
 #include <bloomset/blocked_bloom.hpp>
 #include <cstdio>

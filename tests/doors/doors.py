@@ -240,7 +240,7 @@ class Server:
     hashes = {"seed 0": ("XXH3", None), "secret key": (KEY.hex(), KEY)}
 
     def __init__(self):
-        path = ROOT / "tests" / "module" / "conftest.py"
+        path = ROOT / "tests" / "redis" / "conftest.py"
         spec = importlib.util.spec_from_file_location("module_conftest", path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)

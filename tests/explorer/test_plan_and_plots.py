@@ -95,7 +95,7 @@ def test_the_copied_redis_line_has_the_plans_rate(page, bloomset, asked, line):
 
 def test_the_server_takes_every_line_that_is_offered(page, tmp_path):
     """From one item to more than a server has, and from rates that all pass to rates below what hashes give."""
-    spec = importlib.util.spec_from_file_location("module_conftest", ROOT / "tests" / "module" / "conftest.py")
+    spec = importlib.util.spec_from_file_location("module_conftest", ROOT / "tests" / "redis" / "conftest.py")
     servers = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(servers)
     if not (servers.PROGRAM and os.path.exists(servers.MODULE)):

@@ -17,7 +17,7 @@ except ImportError:
     sys.path.insert(0, str(ROOT / "build" / "integrations" / "python"))
     import bloomset
 
-sys.path.append(str(ROOT / "tests"))
+sys.path.append(str(ROOT / "tests" / "support"))
 from unlabelled import unlabelled  # noqa: E402
 
 INSERTABLE = [cls for cls in bloomset.KINDS.values() if issubclass(cls, bloomset.Insertable)]

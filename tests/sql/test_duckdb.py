@@ -11,7 +11,7 @@ import threading
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path += [str(ROOT / "tests" / "python"), str(ROOT / "tests")]
+sys.path += [str(ROOT / "tests" / "python"), str(ROOT / "tests" / "support")]
 
 import engines  # noqa: E402
 

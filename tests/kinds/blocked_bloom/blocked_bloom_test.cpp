@@ -14,8 +14,8 @@
 #include <random>
 #include <vector>
 
-#include "tests/filter_types.hpp"
-#include "tests/instruction_sets.hpp"
+#include "tests/support/filter_types.hpp"
+#include "tests/support/instruction_sets.hpp"
 
 namespace bloomset::test {
 namespace {

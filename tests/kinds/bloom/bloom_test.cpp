@@ -5,7 +5,7 @@
 #include <bloomset/bloomset.hpp>
 #include <string>
 
-#include "tests/function_family.hpp"
+#include "tests/support/function_family.hpp"
 
 namespace {
 

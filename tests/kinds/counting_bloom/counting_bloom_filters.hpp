@@ -3,7 +3,7 @@
 #include <array>
 #include <bloomset/counting_bloom.hpp>
 
-#include "tests/function_family.hpp"
+#include "tests/support/function_family.hpp"
 
 namespace {
 

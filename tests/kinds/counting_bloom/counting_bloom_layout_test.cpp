@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tests/kinds/counting_bloom/counting_bloom_filters.hpp"
-#include "tests/words.hpp"
+#include "tests/support/words.hpp"
 
 namespace {
 

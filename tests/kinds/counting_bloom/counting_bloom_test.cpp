@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/filter_types.hpp"
 #include "tests/kinds/counting_bloom/counting_bloom_filters.hpp"
+#include "tests/support/filter_types.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "tests/instruction_sets.hpp"
+#include "tests/support/instruction_sets.hpp"
 
 namespace bloomset {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/words.hpp"
+#include "tests/support/words.hpp"
 
 namespace {
 

@@ -13,8 +13,8 @@
 #include <tuple>
 #include <vector>
 
-#include "tests/chosen_hashes.hpp"
-#include "tests/filter_types.hpp"
+#include "tests/support/chosen_hashes.hpp"
+#include "tests/support/filter_types.hpp"
 
 namespace {
 

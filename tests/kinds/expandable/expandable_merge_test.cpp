@@ -6,8 +6,8 @@
 #include <random>
 #include <string>
 
-#include "tests/instruction_sets.hpp"
 #include "tests/kinds/expandable/expandable_filters.hpp"
+#include "tests/support/instruction_sets.hpp"
 
 namespace bloomset::test {
 namespace {

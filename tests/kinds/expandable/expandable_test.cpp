@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
-#include "tests/instruction_sets.hpp"
 #include "tests/kinds/expandable/expandable_filters.hpp"
+#include "tests/support/instruction_sets.hpp"
 
 namespace bloomset::test {
 namespace {

@@ -15,8 +15,8 @@
 #include <numeric>
 #include <vector>
 
-#include "tests/filter_types.hpp"
-#include "tests/stored_bytes.hpp"
+#include "tests/support/filter_types.hpp"
+#include "tests/support/stored_bytes.hpp"
 
 namespace bloomset::test {
 namespace {

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/chosen_hashes.hpp"
-#include "tests/filter_types.hpp"
-#include "tests/instruction_sets.hpp"
-#include "tests/stored_bytes.hpp"
+#include "tests/support/chosen_hashes.hpp"
+#include "tests/support/filter_types.hpp"
+#include "tests/support/instruction_sets.hpp"
+#include "tests/support/stored_bytes.hpp"
 
 namespace bloomset::test {
 namespace {

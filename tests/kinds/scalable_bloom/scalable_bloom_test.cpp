@@ -17,7 +17,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "tests/words.hpp"
+#include "tests/support/words.hpp"
 
 namespace {
 

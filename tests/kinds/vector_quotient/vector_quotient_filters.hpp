@@ -5,7 +5,7 @@
 #include <bloomset/vector_quotient.hpp>
 #include <vector>
 
-#include "tests/filter_types.hpp"
+#include "tests/support/filter_types.hpp"
 
 namespace bloomset::test::quotients {
 

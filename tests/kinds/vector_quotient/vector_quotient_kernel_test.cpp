@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "tests/instruction_sets.hpp"
 #include "tests/kinds/vector_quotient/vector_quotient_filters.hpp"
+#include "tests/support/instruction_sets.hpp"
 
 namespace bloomset::test {
 namespace {

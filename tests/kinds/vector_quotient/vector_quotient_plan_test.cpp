@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "tests/filter_types.hpp"
+#include "tests/support/filter_types.hpp"
 
 namespace bloomset::test {
 namespace {

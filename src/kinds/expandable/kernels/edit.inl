@@ -148,7 +148,7 @@ constexpr bool matches(std::uint64_t entry, std::uint64_t remainder) noexcept {
   return {matching, true, 0};
 }
 
-// With the code of insert_entry() itself, g++ 12 returns without vzeroupper (tests/object_code.py).
+// With the code of insert_entry() itself, g++ 12 returns without vzeroupper (tests/source/object_code.py).
 insert_result insert(const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
                      std::uint64_t remainder, std::size_t max_copies) noexcept {
   return insert_entry(shape, segment, cell, remainder, max_copies);

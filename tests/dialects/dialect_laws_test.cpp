@@ -1,0 +1,194 @@
+// Laws that hold for the filters of all other programs.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bloomset/dialects/dialect.hpp>
+#include <cmath>
+#include <memory>
+#include <set>
+
+#include "tests/support/dialect_samples.hpp"
+
+namespace bloomset::test {
+namespace {
+
+namespace d = bloomset::dialects;
+
+class every_dialect : public ::testing::TestWithParam<dialect_sample> {
+ protected:
+  const dialect_sample sample_ = GetParam();
+
+  result<d::foreign_filter> opened(access how = access::read_only) const {
+    return d::open(*d::find(sample_.format).value(), mapped_storage(nullptr, sample_.bytes),
+                   {.name = "sample", .how = how, .options = sample_.reading});
+  }
+};
+
+TEST_P(every_dialect, finds_every_key_and_few_non_members) {
+  const auto filter = opened();
+  ASSERT_TRUE(filter);
+  ASSERT_TRUE(filter->askable());
+  const auto keys = sample_.keys();
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  const auto answers = std::make_unique<bool[]>(views.size());
+  filter->may_contain(views, {answers.get(), views.size()});
+  EXPECT_TRUE(std::all_of(answers.get(), answers.get() + views.size(), [](bool b) { return b; }));
+  // 20,000 non-members: at most six standard deviations above the rate of info(). A false alarm has
+  // a chance below 1e-6.
+  const double rate = filter->info().current_fpr;
+  std::uint64_t passed = 0;
+  constexpr std::uint64_t non_members = 20'000;
+  for (std::uint64_t i = 0; i < non_members; ++i) {
+    const std::string key = std::to_string(1'000'000 + i * 7);
+    const bool alone = filter->may_contain(key);
+    passed += alone;
+  }
+  const double expected = rate * non_members;
+  EXPECT_LT(static_cast<double>(passed), expected + 6 * std::sqrt(expected) + 3);
+  EXPECT_GT(static_cast<double>(passed), expected - 6 * std::sqrt(expected) - 3);
+}
+
+TEST_P(every_dialect, is_written_as_it_was_read) {
+  for (const access how : {access::read_only, access::writable}) {
+    const auto filter = opened(how);
+    ASSERT_TRUE(filter);
+    EXPECT_EQ(filter->image()->bytes(), sample_.bytes);
+  }
+}
+
+TEST_P(every_dialect, estimates_its_keys_and_says_its_figures) {
+  const auto info = opened()->info();
+  EXPECT_EQ(info.format, sample_.format);
+  // 500 distinct keys; the estimate's deviation is below 15 in the smallest of these filters.
+  EXPECT_NEAR(info.estimated_size, 500, 90);
+  EXPECT_GT(info.fill, 0);
+  EXPECT_LT(info.current_fpr, 0.2);
+  EXPECT_FALSE(info.variant.empty());
+}
+
+TEST_P(every_dialect, inserts_only_into_a_copy) {
+  auto reading = opened();
+  EXPECT_EQ(insert_all(*reading, {"7"}).error().code, errc::unsupported);
+  EXPECT_EQ(reading->merge(*opened()).error().code, errc::unsupported);
+  const auto before = sample_.bytes;
+  auto writing = opened(access::writable);
+  ASSERT_TRUE(insert_all(*writing, {"123456789"}));
+  EXPECT_TRUE(writing->may_contain("123456789"));
+  EXPECT_EQ(sample_.bytes, before);
+}
+
+// NOLINTBEGIN(bugprone-use-after-move): that is the test
+TEST_P(every_dialect, moved_from_it_is_only_assigned_to) {
+  auto filter = opened();
+  ASSERT_TRUE(filter);
+  d::foreign_filter moved = std::move(*filter);
+  EXPECT_DEATH((void)filter->may_contain("1"), "moved from");
+  EXPECT_DEATH((void)filter->info(), "moved from");
+  EXPECT_DEATH((void)filter->image(), "moved from");
+  EXPECT_DEATH((void)moved.merge(*filter), "moved from");
+  *filter = std::move(moved);
+  EXPECT_EQ(filter->image()->bytes(), sample_.bytes);
+}
+// NOLINTEND(bugprone-use-after-move)
+
+TEST_P(every_dialect, a_merge_is_the_filter_of_both) {
+  const auto& row = *d::find(sample_.format).value();
+  auto a = d::create(row, sample_.building).value();
+  auto b = d::create(row, sample_.building).value();
+  auto both = d::create(row, sample_.building).value();
+  ASSERT_TRUE(insert_all(a, {"1", "2"}));
+  ASSERT_TRUE(insert_all(b, {"2", "3"}));
+  ASSERT_TRUE(insert_all(both, {"1", "2", "3"}));
+  ASSERT_TRUE(a.merge(b));
+  const auto merged = a.image();
+  const auto whole = both.image();
+  EXPECT_TRUE(std::ranges::equal(merged->bits, whole->bits));
+  for (const d::dialect& other : d::all()) {
+    if (other.name == sample_.format) continue;
+    const auto another =
+        d::open(*d::find(other.name).value(), mapped_storage(nullptr, sample(other.name).bytes),
+                {.options = sample(other.name).reading});
+    const auto bits = to_hex(a.image()->bytes());
+    EXPECT_EQ(a.merge(*another).error().code, errc::incompatible) << other.name;
+    EXPECT_EQ(a.convert(other, {}).error().code, errc::incompatible) << other.name;
+    EXPECT_EQ(to_hex(a.image()->bytes()), bits);
+  }
+}
+
+TEST_P(every_dialect, other_parameters_do_not_merge) {
+  const auto& row = *d::find(sample_.format).value();
+  auto filter = d::create(row, sample_.building).value();
+  for (plan_request other : sample_.incompatible()) {
+    const auto another = d::create(row, other);
+    ASSERT_TRUE(another) << another.error().message;
+    const auto merged = filter.merge(*another);
+    ASSERT_FALSE(merged);
+    EXPECT_EQ(merged.error().code, errc::incompatible);
+    EXPECT_EQ(merged.error().message.find('\n'), std::string::npos);
+  }
+}
+
+TEST_P(every_dialect, is_recognised_by_its_content_where_that_is_certain) {
+  const auto guess = d::recognise(sample_.bytes);
+  if (sample_.format == "leveldb") {
+    EXPECT_EQ(guess.certain, nullptr);
+    EXPECT_EQ(d::find("leveldb").value()->recognise(sample_.bytes), d::recognition::maybe);
+  } else {
+    ASSERT_NE(guess.certain, nullptr);
+    EXPECT_EQ(guess.certain->name, sample_.format);
+  }
+}
+
+TEST_P(every_dialect, refuses_options_and_sizes_that_it_does_not_have) {
+  const auto& row = *d::find(sample_.format).value();
+  auto request = sample_.building;
+  request.options.emplace_back("no_such_option", "1");
+  EXPECT_EQ(d::create(row, request).error().code, errc::invalid_argument);
+  request = sample_.building;
+  request.hashes = 3;
+  EXPECT_EQ(d::create(row, request).error().code, errc::invalid_argument);
+  if (sample_.format != "bip37" && (sample_.format != "spark" || sample_.name == "spark_1")) {
+    request = sample_.building;
+    request.seed = 1;
+    EXPECT_EQ(d::create(row, request).error().code, errc::invalid_argument);
+  }
+  // No capacity is small enough to overflow anything, or large enough.
+  for (const std::uint64_t n : {std::uint64_t{1} << 62, ~std::uint64_t{0}}) {
+    request = sample_.building;
+    request.capacity = n;
+    std::erase_if(request.options, [](const auto& o) { return o.first == "blocks"; });
+    const auto made = d::create(row, request);
+    ASSERT_FALSE(made);
+    EXPECT_NE(made.error().message.size(), 0U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(dialects, every_dialect, ::testing::ValuesIn(dialect_samples()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(dialects, samples_cover_the_registry) {
+  std::set<std::string_view> names;
+  for (const auto& each : dialect_samples()) names.insert(each.format);
+  EXPECT_EQ(names.size(), d::all().size());
+}
+
+TEST(dialects, an_unknown_name_is_refused_with_those_that_exist) {
+  const auto found = d::find("nosuch");
+  ASSERT_FALSE(found);
+  for (const d::dialect& row : d::all()) {
+    EXPECT_NE(found.error().message.find(row.name), std::string::npos);
+  }
+}
+
+TEST(dialects, our_own_files_and_texts_are_none_of_them) {
+  for (const auto& bytes :
+       {from_hex("89424c4f4f4d0d0a"), std::vector<std::byte>(1000),
+        std::vector<std::byte>(1000, std::byte{'a'}), std::vector<std::byte>()}) {
+    EXPECT_EQ(d::recognise(bytes).certain, nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace bloomset::test

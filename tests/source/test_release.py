@@ -1,0 +1,144 @@
+"""scripts/release in a small repository, with replacements of the scripts that make packages."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tarfile
+
+import pytest
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "release"
+CHANGELOG = """# Changelog
+
+## 1.3.0 (not yet released)
+
+- Later.
+
+## 1.2.0 (2026-12-24)
+
+- First.
+
+### Library
+
+- Second.
+
+## 1.1.0 (2026-11-11)
+
+- Earlier.
+"""
+PACKAGES = '#!/bin/sh\nmkdir "$1" && echo package >"$1/bloomset.package"\n'
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """A repository with one commit, whose version is 1.2.0."""
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "Ann")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "ann@example.com")
+    folder = tmp_path / "tree"
+    (folder / "scripts").mkdir(parents=True)
+    shutil.copy(SCRIPT, folder / "scripts")
+    for script in ("python-packages.sh", "debian-packages.sh"):
+        (folder / "scripts" / script).write_text(PACKAGES)
+        (folder / "scripts" / script).chmod(0o755)
+    (folder / "CMakeLists.txt").write_text("project(bloomset VERSION 1.2.0 LANGUAGES CXX\n")
+    (folder / "CHANGELOG.md").write_text(CHANGELOG)
+    git(folder, "init", "--quiet")
+    commit(folder)
+    return folder
+
+
+def git(folder, *args):
+    subprocess.run(["git", "-C", folder, *args], check=True)
+
+
+def commit(folder):
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message", "Change")
+
+
+def release(tree, *args):
+    return subprocess.run([tree / "scripts" / "release", *args], capture_output=True, text=True)
+
+
+def test_what_a_release_has(tree, tmp_path):
+    out = tmp_path / "out"
+    done = release(tree, out)
+    assert done.returncode == 0, done.stderr
+    assert {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == {
+        "NOTES.md", "SHA256SUMS", "bloomset-1.2.0.tar.gz", "debian/bloomset.package", "python/bloomset.package"}
+    assert (out / "NOTES.md").read_text() == "- First.\n\n### Library\n\n- Second.\n"
+    assert done.stdout == (out / "SHA256SUMS").read_text() and len(done.stdout.splitlines()) == 4
+    subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out, check=True)
+    with tarfile.open(out / "bloomset-1.2.0.tar.gz") as tar:
+        assert sorted(member.name for member in tar if member.isfile()) == [
+            "bloomset-1.2.0/CHANGELOG.md", "bloomset-1.2.0/CMakeLists.txt", "bloomset-1.2.0/scripts/debian-packages.sh",
+            "bloomset-1.2.0/scripts/python-packages.sh", "bloomset-1.2.0/scripts/release"]
+
+
+def test_a_second_tarball_has_the_same_bytes(tree, tmp_path):
+    clone = tmp_path / "clone"
+    git(tree, "clone", "--quiet", tree, clone)
+    os.utime(clone / "CMakeLists.txt", (1, 1))
+    for number, folder in enumerate((tree, clone)):
+        assert release(folder, tmp_path / str(number)).returncode == 0
+    first, second = ((tmp_path / number / "SHA256SUMS").read_text() for number in "01")
+    assert first == second
+
+
+def test_a_second_build_with_other_bytes_is_refused(tree, tmp_path):
+    (tree / "scripts" / "debian-packages.sh").write_text(PACKAGES.replace("echo package", "echo $1"))
+    commit(tree)
+    done = release(tree, tmp_path / "out", "--check")
+    assert done.returncode == 2 and done.stderr.endswith("release: a second build has other bytes\n")
+
+
+def changed(tree):
+    (tree / "CHANGELOG.md").write_text(CHANGELOG + "\n- More.\n")
+
+
+def added(tree):
+    (tree / "new.txt").touch()
+
+
+def unknown_version(tree):
+    (tree / "CMakeLists.txt").write_text("project(bloomset VERSION 1.2 LANGUAGES CXX\n")
+    commit(tree)
+
+
+def no_version(tree):
+    (tree / "CMakeLists.txt").write_text("project(bloomset LANGUAGES CXX)\n")
+    commit(tree)
+
+
+def empty_section(tree):
+    (tree / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2.0\n\n## 1.1.0\n\n- Earlier.\n")
+    commit(tree)
+
+
+@pytest.mark.parametrize("change, said", [
+    (changed, "the tree has changes that are not committed"),
+    (added, "the tree has changes that are not committed"),
+    (unknown_version, "CHANGELOG.md has no section for 1.2"),
+    (empty_section, "CHANGELOG.md has no section for 1.2.0"),
+    (no_version, "CMakeLists.txt has no version"),
+], ids=lambda value: getattr(value, "__name__", ""))
+def test_refusals_write_nothing(tree, tmp_path, change, said):
+    change(tree)
+    done = release(tree, tmp_path / "out")
+    assert (done.returncode, done.stderr) == (2, f"release: {said}\n")
+    assert not [*(tmp_path / "out").iterdir()]
+
+
+def test_a_folder_with_files_is_refused(tree, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "old").touch()
+    done = release(tree, tmp_path / "out")
+    assert done.returncode == 2 and "is not empty" in done.stderr
+
+
+@pytest.mark.parametrize("args", [[], ["out", "--chekc"]])
+def test_wrong_arguments_are_refused(tree, args):
+    done = release(tree, *args)
+    assert (done.returncode, done.stderr) == (2, "release: give OUT, and --check or nothing\n")
