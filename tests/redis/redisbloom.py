@@ -1,5 +1,5 @@
 """Common parts of the tests of RedisBloom's filters: filters and answers recorded from RedisBloom
-(redisbloom_vectors.txt says how)."""
+(vectors/redisbloom.txt says how)."""
 
 import pathlib
 import re
@@ -21,7 +21,7 @@ def members(words):
 
 def read_vectors():
     vectors = []
-    text = (pathlib.Path(__file__).parent / "redisbloom_vectors.txt").read_text()
+    text = (pathlib.Path(__file__).parent / "vectors/redisbloom.txt").read_text()
     for line in text.splitlines():
         if not line or line.startswith("#"):
             continue
