@@ -84,6 +84,12 @@ def test_the_places_in_the_document_are_those_of_its_rules():
         assert found == [int(place) for place in places.split()], (key, rule)
 
 
+def test_each_kind_has_a_section():
+    kinds = re.findall(r"^KIND\((\w+)\)", (HERE.parent / "src" / "registry" / "kinds.inc").read_text(), re.M)
+    sections = re.findall(r"^## (\w+) \(kind \d+, ", DOCUMENT, re.M)
+    assert kinds and sorted(sections) == sorted(kinds)
+
+
 def test_the_values_in_the_document_are_right():
     values = re.findall(r"remix\(`?(\w+)`?\) = `(\w+)`", DOCUMENT)
     assert len(values) == 2
