@@ -10,8 +10,11 @@ struct alignas(64) group_places {
   std::array<std::uint64_t, group> pattern;        // the fingerprint in each slot
 };
 
-[[gnu::always_inline]] inline void find_places(const cuckoo_layout& layout, const hash64* hashes,
-                                               group_places& to) noexcept {
+// The lines of each vector of keys are fetched at once, while the next vector is found: all of a
+// group together are more than a core has in flight.
+[[gnu::always_inline]] inline void find_places(const cuckoo_layout& layout,
+                                               const std::byte* payload, const hash64* hashes,
+                                               bool ahead, group_places& to) noexcept {
   const lane_words buckets = lane_words{} + layout.buckets();
   const lane_words values = lane_words{} + layout.values();
   const lane_words bucket_bits =
@@ -26,6 +29,10 @@ struct alignas(64) group_places {
     store_lanes(&to.first[i], low_product(first, bucket_bits));
     store_lanes(&to.second[i], low_product(second, bucket_bits));
     store_lanes(&to.pattern[i], fingerprint * layout.slot_ones());
+    for (std::size_t k = i; ahead && k < i + lanes; ++k) {
+      prefetch_line(payload + (to.first[k] >> 3));
+      prefetch_line(payload + (to.second[k] >> 3));
+    }
   }
 }
 
@@ -57,13 +64,7 @@ void contains(const cuckoo_layout& layout, const std::byte* payload,
     const std::uint64_t low = high - layout.slot_ones();
     group_places at;
     for (; done + group <= hashes.size(); done += group) {
-      find_places(layout, hashes.data() + done, at);
-      if (ahead) {
-        for (std::size_t i = 0; i < group; ++i) {
-          prefetch_line(payload + (at.first[i] >> 3));
-          prefetch_line(payload + (at.second[i] >> 3));
-        }
-      }
+      find_places(layout, payload, hashes.data() + done, ahead, at);
       for (std::size_t i = 0; i < group; i += lanes) {
         const lane_words pattern = load_lanes(&at.pattern[i]);
         const lane_words missing = differing(buckets_at(payload, &at.first[i]), pattern, low) &
