@@ -96,16 +96,15 @@ class player {
 
   void insert(std::size_t cell, std::uint64_t remainder, bool is_unlimited) {
     const std::size_t max_copies = is_unlimited ? ~std::size_t{0} : 3;
-    std::uint64_t moved = 0;
     const std::size_t block = cell / d::block_cells;
-    auto done = kernel_.insert(now_.shape, now_.at, cell, remainder, max_copies, moved);
+    auto done = kernel_.insert(now_.shape, now_.at, cell, remainder, max_copies);
     d::segment_layout plan;
     if (done.needed != 0 && kernel_.plan_layout(now_.shape, now_.at, done.needed, plan)) {
       bytes anew(plan.bytes);
       kernel_.lay_out(now_.shape, plan, block, now_.at, anew);
       now_.at = std::move(anew);
       expect_well_formed();
-      done = kernel_.insert(now_.shape, now_.at, cell, remainder, max_copies, moved);
+      done = kernel_.insert(now_.shape, now_.at, cell, remainder, max_copies);
       require(done.placed, "a layout made no room");
     }
     now_.entries += done.placed;

@@ -27,11 +27,16 @@ namespace bloomset::detail::avx512 {
       _mm512_maskz_multishift_epi64_epi8(~__mmask64{0}, offsets, fields));
 }
 
-// Two loads of half a line. One load of all is slower in memory (docs/decisions/prefetch.md).
+// Two loads of half a line. One load of all is slower in memory (docs/decisions/prefetch.md), and
+// clang joins two that it can see.
 [[gnu::always_inline]] inline bool test(split_512 layout, const std::byte* block, hash64 h,
                                         unsigned) noexcept {
-  const __m512i words = _mm512_maskz_inserti64x4(0xff, _mm512_castsi256_si512(avx2::load(block)),
-                                                 avx2::load(block + 32), 1);
+  __m256i low = avx2::load(block);  // NOLINT(misc-const-correctness)
+#if defined(__clang__)
+  __asm__("" : "+x"(low));
+#endif
+  const __m512i words =
+      _mm512_maskz_inserti64x4(0xff, _mm512_castsi256_si512(low), avx2::load(block + 32), 1);
   return _mm512_testn_epi64_mask(words, mask(layout, h)) == 0;
 }
 
