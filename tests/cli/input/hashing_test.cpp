@@ -5,10 +5,11 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <hashing.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "filters/hashing.hpp"
 
 namespace {
 

@@ -6,13 +6,14 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <input.hpp>
-#include <key_reader.hpp>
 #include <memory>
-#include <progress.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "input/input.hpp"
+#include "input/key_reader.hpp"
+#include "terminal/progress.hpp"
 
 namespace {
 

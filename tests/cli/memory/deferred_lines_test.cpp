@@ -5,12 +5,13 @@
 
 #include <array>
 #include <cstdio>
-#include <deferred_lines.hpp>
-#include <exact_lines.hpp>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "memory/deferred_lines.hpp"
+#include "memory/exact_lines.hpp"
 
 namespace {
 

@@ -4,9 +4,10 @@
 
 #include <filesystem>
 #include <fstream>
-#include <memory_limit.hpp>
 #include <optional>
 #include <string>
+
+#include "memory/memory_limit.hpp"
 
 namespace {
 

@@ -9,10 +9,11 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <spool.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "memory/spool.hpp"
 
 namespace {
 

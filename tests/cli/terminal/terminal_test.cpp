@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <terminal.hpp>
+#include "terminal/terminal.hpp"
 
 namespace {
 
