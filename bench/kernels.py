@@ -12,12 +12,14 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "bench" / "reports"))
 from drawing import count, figure, table, times
 from records import Results, built, query, ratio
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- written by bench/kernels.py -->\n", "<!-- end -->\n"
 KERNELS = ("avx512", "avx2", "neon", "scalar")

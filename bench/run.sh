@@ -6,8 +6,8 @@
 #   bench/run.sh --quick        everything, on less: minutes; the document stays as it is
 #   bench/run.sh [--quick] PART ...     only these parts; the others keep their earlier figures
 #   bench/run.sh --billion      the part of that name: 10^9 keys in a gigabyte
-#   bench/run.sh --as NAME PART ...        for another CPU: bench/results/NAME.jsonl, and the page
-#                                          docs/benchmarks-NAME.md in place of both documents
+#   bench/run.sh --as NAME PART ...        for another CPU: bench/results/NAME.jsonl; prints tables, and
+#                                          the documents stay as they are
 # Parts: filters batches sets files sizing dcso startup billion drawbacks
 # Peers that Debian does not have are compared with if environment variables name checkouts of them:
 # BOOST_BLOOM, BOOST_CONTAINER_HASH (if the installed Boost is older than Boost.Bloom needs),
@@ -27,7 +27,7 @@ while (($#)); do
   case $word in
     --as)
       results=bench/results/${1:?bench/run.sh: --as needs a name}.jsonl
-      documents=("docs/benchmarks-$1.md")
+      documents=()
       shift
       ;;
     --quick) quick=1 ;;
@@ -117,7 +117,7 @@ for part in "${parts[@]}"; do
   esac
 done
 
-if [[ $quick ]]; then
+if [[ $quick ]] || ((!${#documents[@]})); then
   bench/reports/charts.py "$results"
 else
   bench/reports/charts.py "$results" "${documents[@]}"

@@ -30,21 +30,21 @@ fi
 
 if [[ -n $bloomset ]]; then
   export BLOOMSET=$bloomset
-  "$here/memory_limit.py" --keys 10k --runs 1 --folder "$work" >"$work/limits"
+  "$here/jobs/memory_limit.py" --keys 10k --runs 1 --folder "$work" >"$work/limits"
   ! grep -v 'sort -u' "$work/limits" | grep -q ' lines |$'
   if [[ -e ${bloomset%/*}/bloomset_sqlite.so && -e ${bloomset%/*}/integrations/python ]]; then
     # Debian's Python, for which the package is built, and whose SQLite loads extensions.
-    /usr/bin/python3 "$here/engines.py" --keys 1000 'command line' SQLite >"$work/engines"
+    /usr/bin/python3 "$here/jobs/engines.py" --keys 1000 'command line' SQLite >"$work/engines"
     grep -q 'SQLite | ask' "$work/engines"
     grep -q 'the same bytes' "$work/engines"
   fi
 fi
 
 cp "$here/../docs/benchmarks.md" "$here/../docs/drawbacks.md" "$work"
-"$here/charts.py" "$results" "$work/benchmarks.md" "$work/drawbacks.md"
+"$here/reports/charts.py" "$results" "$work/benchmarks.md" "$work/drawbacks.md"
 grep -q '10 k keys at 1%' "$work/benchmarks.md"
 grep -q '<rect' "$work/benchmarks/query-10000-1.svg"
 grep -q 'counted first' "$work/drawbacks.md"
 grep -q 'vector_quotient' "$work/drawbacks/loads.svg"
-"$here/charts.py" "$results" >"$work/tables"
+"$here/reports/charts.py" "$results" >"$work/tables"
 grep -q 'blocked, 1%: measured rate' "$work/tables"

@@ -1,5 +1,5 @@
 // Attacks on filters, and what they achieve against a public seed, a secret seed and a secret key.
-// docs/adversaries.md explains them.
+// docs/adversaries-experiments.md explains them.
 
 #include <fmt/format.h>
 

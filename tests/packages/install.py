@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Installs, uses and removes Bloomset in a bare Debian 12, in each way of docs/install.md, whose table it writes.
+"""Installs, uses and removes Bloomset in a bare Debian 12, in each way of docs/install.md. README.md has the figures.
 A way fails if it leaves a file. The bare system needs root, debootstrap and a mirror of Debian. BLOOMSET_BARE names
 its archive.
 
@@ -23,7 +23,7 @@ import urllib.request
 from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DOCUMENT = ROOT / "docs" / "install.md"
+DOCUMENT = ROOT / "tests" / "packages" / "README.md"
 BEGIN, END = "<!-- written by tests/packages/install.py -->\n", "<!-- end -->\n"
 SKIPPED = 77
 

@@ -256,7 +256,8 @@ BLOOMSET_API bloomset_status bloomset_count(const bloomset_filter* filter, const
 
 /* The union with another filter of the same kind and parameters, in place. Filters of kind
  * expandable need only the same seed, if the union can keep the rate of `filter`. Filters of kind
- * blocked_bloom or bloom may differ in size: `filter` is then folded to the greatest common size.
+ * blocked_bloom or bloom may differ in size: `filter` is then folded to the largest size that
+ * divides both.
  * Fails with BLOOMSET_INCOMPATIBLE, and changes nothing, if the rate of the union would be above
  * the higher planned rate of both. */
 BLOOMSET_API bloomset_status bloomset_merge(bloomset_filter* filter, const bloomset_filter* other,

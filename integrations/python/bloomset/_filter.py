@@ -477,8 +477,8 @@ class Countable(Filter):
 class Mergeable(Filter):
     """Filters that can be united with others of the same kind and plan, an Expandable with any other
     of its seed; others raise ValueError. Those that count add their counts. A Bloom or BlockedBloom
-    may have another size: both are folded to the greatest common size, and ValueError is raised if
-    the rate of the union would be above both planned rates."""
+    may have another size: both are folded to the largest size that divides both, and ValueError is
+    raised if the rate of the union would be above both planned rates."""
 
     __slots__ = ()
 
