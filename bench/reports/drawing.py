@@ -1,5 +1,6 @@
 """Numbers for people, tables and charts."""
 
+import math
 from xml.sax.saxutils import escape
 
 OURS, PEER, LIMIT = "#1b6ca8", "#9aa5ad", "#c8553d"
@@ -86,23 +87,33 @@ def binary(n):
     return str(n)
 
 
-def lines(title, across, series, marks, label=binary):
-    """Curves of (name, [(x, y), ...]) whose x stand in equal steps, and horizontal lines (name, y)."""
-    left, right, top, bottom, width, height = 50, 410, 44, 52, 1040, 420
+def lines(title, across, series, marks, label=binary, decades=None, right=410):
+    """Curves of (name, [(x, y), ...]) whose x stand in equal steps, and horizontal lines (name, y).
+
+    `decades` makes the vertical axis logarithmic, with a tick at each power of ten: it is the function that writes a
+    tick. A dot ends a curve that does not reach the last x. `right` is the room for the names of the curves.
+    """
+    left, top, bottom, width, height = 64 if decades else 50, 44, 52, 1040, 420
     xs = sorted({x for _, points in series for x, _ in points})
-    most = 1.08 * max([y for _, points in series for _, y in points] + [y for _, y in marks])
+    ys = [y for _, points in series for _, y in points] + [y for _, y in marks]
     inner_width, inner_height = width - left - right, height - top - bottom
     places = {x: left + inner_width * i / max(1, len(xs) - 1) for i, x in enumerate(xs)}
+    if decades:
+        lowest, highest = math.floor(math.log10(min(ys))), math.ceil(math.log10(max(ys)))
+        ticks = [(10.0**power, decades(10.0**power)) for power in range(lowest, highest + 1)]
+    else:
+        most = 1.08 * max(ys)
+        ticks = [(most * i / 5, f"{most * i / 5:.1f}") for i in range(6)]
 
     def at(y):
-        return top + inner_height * (1 - y / most)
+        share = (math.log10(y) - lowest) / (highest - lowest) if decades else y / most
+        return top + inner_height * (1 - share)
 
     body = []
-    for i in range(6):
-        y = most * i / 5
+    for y, text in ticks:
         body.append(f'<line x1="{left}" x2="{left + inner_width}" y1="{at(y):.1f}" '
                     f'y2="{at(y):.1f}" stroke="#ddd"/>')
-        body.append(f'<text x="{left - 8}" y="{at(y) + 4:.1f}" text-anchor="end">{y:.1f}</text>')
+        body.append(f'<text x="{left - 8}" y="{at(y) + 4:.1f}" text-anchor="end">{text}</text>')
     for x in xs[::1 + len(xs) // 16]:
         body.append(f'<text x="{places[x]:.1f}" y="{height - bottom + 20}" '
                     f'text-anchor="middle">{label(x)}</text>')
@@ -113,7 +124,10 @@ def lines(title, across, series, marks, label=binary):
         colour = LINE_COLOURS[i % len(LINE_COLOURS)]
         path = " ".join(f"{places[x]:.1f},{at(y):.1f}" for x, y in points)
         body.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        names.append((at(points[-1][1]), name, colour))
+        last_x, last_y = points[-1]
+        if last_x != xs[-1]:
+            body.append(f'<circle cx="{places[last_x]:.1f}" cy="{at(last_y):.1f}" r="4" fill="{colour}"/>')
+        names.append((at(last_y), name, colour))
     for name, y in marks:
         body.append(f'<line x1="{left}" x2="{left + inner_width}" y1="{at(y):.1f}" '
                     f'y2="{at(y):.1f}" stroke="#222" stroke-dasharray="5 4"/>')

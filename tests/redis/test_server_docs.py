@@ -1,5 +1,5 @@
-"""Runs the commands of docs/server*.md and docs/moving-from-redisbloom.md against a server, and
-compares the replies."""
+"""Runs the commands of docs/server*.md, docs/moving-from-redisbloom.md and docs/start/ against a server,
+and compares the replies."""
 
 import re
 
@@ -10,15 +10,18 @@ from conftest import ROOT
 PAGES = [ROOT / "docs" / "server.md", *sorted((ROOT / "docs" / "server").glob("*.md"))]
 TEXT = "".join(page.read_text() for page in PAGES)
 MOVING = (ROOT / "docs" / "moving-from-redisbloom.md").read_text()
+START = "".join(page.read_text() for page in sorted((ROOT / "docs" / "start").glob("*.md")))
 
 
 def shown(reply):
+    if reply is True:  # redis-py's answer for the OK of RENAME
+        return "OK"
     if isinstance(reply, list):
         return " ".join(shown(each) for each in reply)
     return reply.decode() if isinstance(reply, bytes) else str(reply)
 
 
-@pytest.mark.parametrize("text", [TEXT, MOVING], ids=["server", "moving-from-redisbloom"])
+@pytest.mark.parametrize("text", [TEXT, MOVING, START], ids=["server", "moving-from-redisbloom", "start"])
 def test_what_is_shown_is_what_happens(server, text):
     promised = 0
     for block in re.findall(r"^```redis\n(.*?)^```$", text, re.M | re.S):

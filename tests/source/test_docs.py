@@ -185,7 +185,7 @@ def duckdb_shell(folder):
 def test_commands(document, tmp_path, monkeypatch, request):
     if document.name == "python.md" and not HAS_PYTHON:
         pytest.skip("the Python package is not built (BLOOMSET_PYTHON)")
-    if document.name == "sqlite.md":
+    if ".load ./bloomset_sqlite" in document.read_text():
         extension = BLOOMSET.parent / "bloomset_sqlite.so"
         if not extension.exists():
             pytest.skip("the extension of SQLite is not built (BLOOMSET_SQLITE)")
