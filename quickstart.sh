@@ -74,7 +74,7 @@ cat <<'END'
   build/bloomset explain --bits 10 --hash '(x+3)%10' --hash '(3*x+1)%10' --hash '(x^2+2)%10' --insert 2,4,9 --check 4,7,12
 END
 if [[ -f build/bloomset.so ]]; then
-  echo '  redis-server --loadmodule "$PWD/build/bloomset.so"   # BF.ADD and the other commands: docs/server.md'
+  echo '  redis-server --loadmodule "$PWD/build/bloomset.so"   # BF.ADD and the other commands: docs/reference/server.md'
 else
   echo '  ./quickstart.sh --server      # the module for Valkey and Redis'
 fi

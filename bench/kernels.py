@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the kernels that this machine's CPU can run, and writes their table in docs/benchmarks.md.
+"""Compares the kernels that this machine's CPU can run, and writes their table in docs/how-it-works/benchmarks.md.
 
     bench/kernels.py PROGRAM [--sizes 1M,30M] [--runs 3] [--write]     PROGRAM is bloomset_bench
 
@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "bench" / "reports"))
 from drawing import count, figure, table, times
 from records import Results, built, query, ratio
 
-DOCUMENT = ROOT / "docs" / "benchmarks.md"
+DOCUMENT = ROOT / "docs" / "how-it-works" / "benchmarks.md"
 BEGIN, END = "<!-- written by bench/kernels.py -->\n", "<!-- end -->\n"
 KERNELS = ("avx512", "avx2", "neon", "scalar")
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds the benchmark and the command line in build-bench/, runs it, and
 # prints tables. A full run replaces bench/results/full.jsonl and the figures and charts of
-# docs/benchmarks.md and docs/drawbacks.md; run it on a machine that does nothing else.
-#   bench/run.sh                everything (docs/benchmarks.md says how long, and what it needs)
+# docs/how-it-works/benchmarks.md and docs/how-it-works/drawbacks.md; run it on a machine that does nothing else.
+#   bench/run.sh                everything (docs/how-it-works/benchmarks.md says how long, and what it needs)
 #   bench/run.sh --quick        everything, on less: minutes; the document stays as it is
 #   bench/run.sh [--quick] PART ...     only these parts; the others keep their earlier figures
 #   bench/run.sh --billion      the part of that name: 10^9 keys in a gigabyte
@@ -19,7 +19,7 @@ cd "$(dirname "$0")/.."
 
 quick=
 results=bench/results/full.jsonl
-documents=(docs/benchmarks.md docs/drawbacks.md)
+documents=(docs/how-it-works/benchmarks.md docs/how-it-works/drawbacks.md)
 parts=()
 while (($#)); do
   word=$1

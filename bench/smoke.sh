@@ -40,7 +40,7 @@ if [[ -n $bloomset ]]; then
   fi
 fi
 
-cp "$here/../docs/benchmarks.md" "$here/../docs/drawbacks.md" "$work"
+cp "$here/../docs/how-it-works/benchmarks.md" "$here/../docs/how-it-works/drawbacks.md" "$work"
 "$here/reports/charts.py" "$results" "$work/benchmarks.md" "$work/drawbacks.md"
 grep -q '10 k keys at 1%' "$work/benchmarks.md"
 grep -q '<rect' "$work/benchmarks/query-10000-1.svg"

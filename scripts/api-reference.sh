@@ -9,7 +9,7 @@ mkdir -p "$output"
 BLOOMSET_API_OUTPUT=$(cd "$output" && pwd)
 BLOOMSET_PYTHON=$(PATH=/usr/bin:$PATH command -v python3)
 export BLOOMSET_API_OUTPUT BLOOMSET_PYTHON
-said=$(doxygen docs/api/Doxyfile 2>&1) || { echo "$said" >&2; exit 1; }
+said=$(doxygen docs/maintain/api/Doxyfile 2>&1) || { echo "$said" >&2; exit 1; }
 
 # Classes and functions need a comment. Name and type are enough for variables and types in a class,
 # functions without arguments, constructors, destructors and operators.

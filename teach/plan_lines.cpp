@@ -8,7 +8,7 @@
 namespace bloomset::teach {
 namespace {
 
-// The server's limits: docs/server/operations.md.
+// The server's limits: docs/reference/server/operations.md.
 constexpr std::uint64_t max_server_capacity = std::uint64_t{1} << 30;
 constexpr std::uint64_t max_server_bytes = std::uint64_t{1} << 30;
 constexpr double max_server_rate = 0.25;

@@ -1,5 +1,5 @@
 // Attacks on filters, and what they achieve against a public seed, a secret seed and a secret key.
-// docs/adversaries-experiments.md explains them.
+// docs/how-it-works/adversaries-experiments.md explains them.
 
 #include <fmt/format.h>
 

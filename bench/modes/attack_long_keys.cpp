@@ -1,5 +1,5 @@
 // The attack by keys of more than 240 bytes, of which XXH3 makes pairs collide under a share of all
-// seeds. docs/adversaries-experiments.md explains it.
+// seeds. docs/how-it-works/adversaries-experiments.md explains it.
 
 #include <fmt/format.h>
 

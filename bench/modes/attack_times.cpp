@@ -1,5 +1,5 @@
 // Whether the time of a query tells more than the filter should: an adversary who measures times.
-// docs/adversaries-experiments.md explains it.
+// docs/how-it-works/adversaries-experiments.md explains it.
 
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
 // The drawbacks that textbooks list, measured: what counting costs, what growth does to queries,
-// space and rate, and what an insert into a nearly full table costs. docs/drawbacks.md shows them.
+// space and rate, and what an insert into a nearly full table costs. docs/how-it-works/drawbacks.md
+// shows them.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-"""The sections of docs/drawbacks.md: what counting, growth and a full table cost."""
+"""The sections of docs/how-it-works/drawbacks.md: what counting, growth and a full table cost."""
 
 from drawing import OURS, PEER, bars, binary, count, figure, lines, percent, size_of, table, times
 from records import ratio

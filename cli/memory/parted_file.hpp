@@ -1,7 +1,7 @@
 #pragma once
 
 // Records on disk, grouped by their hashes, so that each part touches one piece of the filter
-// (docs/decisions/larger-than-memory.md).
+// (docs/maintain/decisions/edges/larger-than-memory.md).
 
 #include <algorithm>
 #include <array>

@@ -67,8 +67,8 @@ function render() {
     tabs(), view,
     h('footer', {},
       h('p', {}, t('footer')),
-      h('p', {}, documentAt('docs/README.md', t('doc_all')), documentAt('docs/explorer.md', t('doc_page')),
-        documentAt('docs/rates.md', t('doc_rates')), documentAt('docs/drawbacks.md', t('doc_drawbacks'))),
+      h('p', {}, documentAt('docs/README.md', t('doc_all')), documentAt('docs/how-it-works/explorer.md', t('doc_page')),
+        documentAt('docs/how-it-works/rates.md', t('doc_rates')), documentAt('docs/how-it-works/drawbacks.md', t('doc_drawbacks'))),
       h('details', {}, h('summary', {}, t('papers')), h('p', {}, kindsWithPaper.map((kind) => h('span', {}, `${t(`kind_${kind}`)}: `, paperOf(kind)))))));
   leave = VIEWS[state.tab](view, openTab) ?? (() => {});
 }

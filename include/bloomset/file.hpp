@@ -1,8 +1,8 @@
 #pragma once
 
-/// Filters as files, byte strings and streams. docs/format.md is the normative layout: a fixed
-/// header of 64 bytes, the kind's parameters, and the payload at a multiple of 64 bytes. A file can
-/// be mapped and used in place. Checksums cover all of it.
+/// Filters as files, byte strings and streams. docs/reference/format.md is the normative layout: a
+/// fixed header of 64 bytes, the kind's parameters, and the payload at a multiple of 64 bytes. A
+/// file can be mapped and used in place. Checksums cover all of it.
 
 #include <bloomset/concepts.hpp>
 #include <bloomset/image.hpp>

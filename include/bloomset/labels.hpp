@@ -16,8 +16,9 @@ namespace bloomset {
 ///
 /// Names    1 to 64 of a-z, 0-9, `.`, `_` and `-`; the first is a letter. Each occurs once.
 /// Values   UTF-8 without control characters, of at least one byte.
-/// Limit    4092 bytes for all pairs, each with an equals sign and a line end (docs/format.md).
-/// Order    Labels are sorted by name, so equal labels have equal bytes.
+/// Limit    4092 bytes for all pairs, each with an equals sign and a line end
+/// (docs/reference/format.md). Order    Labels are sorted by name, so equal labels have equal
+/// bytes.
 ///
 /// The library gives no label a meaning, and answers do not depend on them. The command line stores
 /// two: `keys`, the reader that made keys of lines, and `key-bytes`, the length of all keys.

@@ -2,7 +2,7 @@
 
 // MD4 (RFC 1320), for the hashes of Windows passwords. It is broken as a cryptographic hash.
 // libcrypto has it only in a provider that most machines do not load, and leaves copies of the
-// password on the stack (docs/decisions/key-readers.md).
+// password on the stack (docs/maintain/decisions/edges/key-readers.md).
 
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The header of a file, its checksums, and filters as byte strings (docs/format.md).
+// The header of a file, its checksums, and filters as byte strings (docs/reference/format.md).
 
 #include <algorithm>
 #include <array>
@@ -43,7 +43,7 @@ std::uint32_t flags_of(const filter_header& header) noexcept {
          (header.labels.empty() ? 0 : labels_flag);
 }
 
-// The first bytes of a file; docs/format.md ("Header") draws them.
+// The first bytes of a file; docs/reference/format.md ("Header") draws them.
 struct stored_header {
   std::array<unsigned char, 8> magic;
   std::uint16_t format_version;

@@ -77,8 +77,8 @@ bool take_attributes(int file, const struct stat& old) noexcept {
 }
 
 /// A new file in the target's folder. It has no name where the file system supports that, so a
-/// process that dies leaves nothing behind (docs/decisions/atomic-replace.md). Elsewhere it has a
-/// hidden name and is removed unless it is published.
+/// process that dies leaves nothing behind (docs/maintain/decisions/base/atomic-replace.md).
+/// Elsewhere it has a hidden name and is removed unless it is published.
 class pending_file {
  public:
   explicit pending_file(fs::path target)

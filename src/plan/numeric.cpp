@@ -8,7 +8,7 @@
 
 // The build passes -ffp-contract=off -fno-fast-math after the user's options: a fused
 // multiplication and addition, or another order of sums, gives other last bits
-// (docs/decisions/same-numbers.md).
+// (docs/maintain/decisions/base/same-numbers.md).
 #ifdef __FAST_MATH__
 #error "-ffast-math changes the numbers that files are planned by; compile this without it"
 #endif

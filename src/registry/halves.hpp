@@ -1,7 +1,7 @@
 #pragma once
 
 // Filters with 128-bit hashes: two filters of one kind with 64-bit hashes, of which both must
-// answer yes (docs/decisions/128-bit-hashes.md).
+// answer yes (docs/maintain/decisions/base/128-bit-hashes.md).
 
 #include <bloomset/any_filter.hpp>
 #include <cstddef>

@@ -216,7 +216,7 @@ class leveldb_with_policy : public ::testing::Test {
                      ("bloomset-leveldb-policy-test-" + std::to_string(::getpid()));
 };
 
-// What docs/leveldb.md says of a change of policy.
+// What docs/use/leveldb.md says of a change of policy.
 TEST_F(leveldb_with_policy, a_table_keeps_its_filter_until_it_is_rewritten) {
   const std::unique_ptr<const leveldb::FilterPolicy> own(leveldb::NewBloomFilterPolicy(10));
   const auto ours = policy_of({});

@@ -198,7 +198,7 @@ class DuckDB(SqlDoor):
 
 
 class PostgreSQL(SqlDoor):
-    """A decimal is a key through its text, as docs/postgresql.md says."""
+    """A decimal is a key through its text, as docs/reference/postgresql.md says."""
 
     name = "PostgreSQL"
 

@@ -2,7 +2,7 @@
 
 A *door* is a way to query a filter: the command line, C, Python, an SQL engine, the server. The *filters* are those
 of each kind of `bloomset.kinds()`, with each seed, key and width of hash that the kind has. The *key types* are
-those of docs/format.md. A door says what it cannot do, and the tests check that it refuses just that.
+those of docs/reference/format.md. A door says what it cannot do, and the tests check that it refuses just that.
 
 `python3 tests/doors/test_doors.py --table` prints the matrix."""
 
@@ -31,7 +31,7 @@ RATE = 0.1  # so that many of the others pass, and different answers show
 # Key types
 # --------------------------------------------------------------------------------------------------
 
-#: The value of a number from 0 to MEMBERS + OTHERS - 1, and its key as docs/format.md has it.
+#: The value of a number from 0 to MEMBERS + OTHERS - 1, and its key as docs/reference/format.md has it.
 TYPES = {
     "text": (lambda n: f"Zoë {n}", lambda value: value.encode()),
     "bytes": (lambda n: b"\0\xff%d" % n, lambda value: value),

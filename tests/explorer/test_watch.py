@@ -250,7 +250,7 @@ def cells_of(page):
 
 
 def test_an_expandable_filter_reads_a_hash_as_its_format_says(page):
-    # docs/format.md, "expandable": this key's hash; 32 cells are chosen by its lowest five bits.
+    # docs/reference/format.md, "expandable": this key's hash; 32 cells are chosen by its lowest five bits.
     page.open(kind="expandable", steps="+alice@example.com")
     last_frame(page)
     hash_ = 0x76eb895512bf35ff

@@ -324,7 +324,7 @@ TEST_P(hostile, a_forged_payload_is_refused_or_harmless) {
   open_and_use(all_ones, "a payload of ones");
 }
 
-// The block that bloom and counting_bloom begin with, by docs/format.md.
+// The block that bloom and counting_bloom begin with, by docs/reference/format.md.
 class hostile_bloom_block : public hostile {};
 
 TEST_P(hostile_bloom_block, out_of_its_ranges_is_refused) {

@@ -1,4 +1,4 @@
-"""docs/format.md against the golden files: a reader that was written from the document alone reads
+"""docs/reference/format.md against the golden files: a reader that was written from the document alone reads
 them.
 
 Its hash is first compared with published vectors, and its places with the document's table.
@@ -16,7 +16,7 @@ import format_reader  # noqa: E402
 from xxh3 import xxh3_64  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
-DOCUMENT = (HERE.parent / "docs" / "format.md").read_text()
+DOCUMENT = (HERE.parent / "docs" / "reference" / "format.md").read_text()
 BLOOM = sorted((HERE / "golden").glob("bloom-*.bloom")) + sorted(
     (HERE / "golden").glob("blocked_bloom-*.bloom")
 )

@@ -151,7 +151,7 @@ TEST(canonical_url, the_vectors_of_googles_client) {
       {"http://W!eird<>Ho$^.com/", "http://w!eird<>ho$^.com/"},
       {"http://i.have.way.too.many.dots.com/", "http://i.have.way.too.many.dots.com/"},
 
-      // Where we keep to the specification and the client does not (docs/safe-browsing.md).
+      // Where we keep to the specification and the client does not (docs/use/safe-browsing.md).
       {"http://some%1bhost.com/%1b", "http://some%1Bhost.com/%1B"},
       {"http://[::192.9.5.5]/ipng", "http://[::c009:505]/ipng"},
   });

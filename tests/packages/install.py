@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Installs, uses and removes Bloomset in a bare Debian 12, in each way of docs/install.md. README.md has the figures.
+"""Installs, uses and removes Bloomset in a bare Debian 12, in each way of docs/start/install.md. README.md has the figures.
 A way fails if it leaves a file. The bare system needs root, debootstrap and a mirror of Debian. BLOOMSET_BARE names
 its archive.
 

@@ -141,7 +141,7 @@ def test_examples(client, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = doctest.testmod(bloomset.dask, extraglobs={"bloomset": bloomset})
     assert done.failed == 0 and done.attempted > 0
-    engines.run_examples("distributed.md", "Dask")
+    engines.run_examples("use/distributed.md", "Dask")
 
 
 def test_every_filter_gives_the_same_answers(client):

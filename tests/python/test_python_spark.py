@@ -234,7 +234,7 @@ def test_what_cannot_be(spark):
 
 def test_examples(spark, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    engines.run_examples("distributed.md", "Spark", spark=spark)
+    engines.run_examples("use/distributed.md", "Spark", spark=spark)
 
 
 # Spark's own filters ---------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ import redis
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from conftest import Server, wait_for_replica  # noqa: E402
 
-# Errors that clients may receive here (docs/server/commands.md, "Full filters").
+# Errors that clients may receive here (docs/reference/server/commands.md, "Full filters").
 DOCUMENTED = ("non scaling filter is full", "Filter is full")
 ROUND_SECONDS = 5
 

@@ -1,4 +1,4 @@
-"""Runs the commands of docs/server*.md, docs/moving-from-redisbloom.md and docs/start/ against a server,
+"""Runs the commands of docs/reference/server*.md, docs/use/moving-from-redisbloom.md and docs/start/ against a server,
 and compares the replies."""
 
 import re
@@ -7,9 +7,9 @@ import pytest
 
 from conftest import ROOT
 
-PAGES = [ROOT / "docs" / "server.md", *sorted((ROOT / "docs" / "server").glob("*.md"))]
+PAGES = [ROOT / "docs" / "reference" / "server.md", *sorted((ROOT / "docs" / "reference" / "server").glob("*.md"))]
 TEXT = "".join(page.read_text() for page in PAGES)
-MOVING = (ROOT / "docs" / "moving-from-redisbloom.md").read_text()
+MOVING = (ROOT / "docs" / "use" / "moving-from-redisbloom.md").read_text()
 START = "".join(page.read_text() for page in sorted((ROOT / "docs" / "start").glob("*.md")))
 
 
@@ -37,7 +37,7 @@ def test_what_is_shown_is_what_happens(server, text):
 
 def test_the_lowest_rates_are_those_of_the_table(server):
     """Each figure, rounded to two digits: 5% more is accepted, 5% less is refused."""
-    page = (ROOT / "docs" / "server" / "operations.md").read_text()
+    page = (ROOT / "docs" / "reference" / "server" / "operations.md").read_text()
     rows = re.findall(r"^\| ((?:BF|CF)[^|]*) \| ([0-9.e-]+) \| ([0-9.e-]+) \| ([0-9.e-]+) \|$", page, re.M)
     options = {"BF, fixed": ["NONSCALING"], "BF, growing": [], "BF with `WINDOW`, 8 generations": ["WINDOW", "60"],
                "CF, or BF with `DELETABLE`, growing": ["DELETABLE"],
@@ -65,7 +65,7 @@ def test_every_command_and_setting_is_documented(server):
 
 
 def test_a_dump_holds_a_file_that_the_command_line_reads(server, tmp_path):
-    """The layout in "Dumps"; the reader was written from docs/format.md."""
+    """The layout in "Dumps"; the reader was written from docs/reference/format.md."""
     from format_reader import read
     server.call("BF.RESERVE", "f", "0.01", "50")
     server.call("BF.MADD", "f", *(f"member{i}" for i in range(500)))

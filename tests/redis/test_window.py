@@ -91,7 +91,7 @@ def test_the_rate_holds_over_all_generations(server, capacity, arrival):
     assert 0 < stats["Error rate now"] <= 0.01 == stats["Error rate requested"]
     assert abs(stats["Number of items estimated"] - parts * each) <= 0.02 * parts * each
     assert stats["Window in seconds"] == window and stats["Generations"] == 8
-    # As docs/server/commands.md says ("WINDOW").
+    # As docs/reference/server/commands.md says ("WINDOW").
     if capacity == 100_000 and arrival == "evenly":
         assert stats["Bits per item"] <= 16
 

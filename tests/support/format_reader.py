@@ -1,4 +1,4 @@
-"""Reads Bloomset files. Written from docs/format.md alone, to prove that the document is
+"""Reads Bloomset files. Written from docs/reference/format.md alone, to prove that the document is
 sufficient.
 
     f = format_reader.read(open("members.bloom", "rb").read())

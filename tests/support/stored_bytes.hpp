@@ -1,7 +1,7 @@
 #pragma once
 
-// The bytes of a stored filter, for damage and forgery: the header's fields by docs/format.md, and
-// correct checksums after a forgery.
+// The bytes of a stored filter, for damage and forgery: the header's fields by
+// docs/reference/format.md, and correct checksums after a forgery.
 
 #include <bloomset/detail/core/bits.hpp>
 #include <bloomset/hash.hpp>

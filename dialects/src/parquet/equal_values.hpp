@@ -2,7 +2,8 @@
 
 // Values with several encodings. Engines take the two zeros of floating-point numbers for equal,
 // and all NaNs, and a decimal in bytes of any length may begin with more bytes of its sign.
-// Filters get the encodings that an engine is likely to query (docs/decisions/parquet-attach.md).
+// Filters get the encodings that an engine is likely to query
+// (docs/maintain/decisions/edges/parquet-attach.md).
 
 #include <cstddef>
 #include <span>

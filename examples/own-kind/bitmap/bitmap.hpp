@@ -1,6 +1,7 @@
 #pragma once
 
-/// A bitmap: one hash function and m bits, a kind of filter of one's own (docs/adding-a-kind.md).
+/// A bitmap: one hash function and m bits, a kind of filter of one's own
+/// (docs/maintain/adding-a-kind.md).
 ///
 ///     bloomset::bitmap seen({.capacity = 1000, .fpr = 0.01});
 ///     seen.insert("alice@example.com");
@@ -54,7 +55,7 @@ class basic_bitmap : public detail::key_overloads<basic_bitmap<Storage>> {
   using overloads = detail::key_overloads<basic_bitmap>;
 
  public:
-  /// Numbers from 0x8000 on are for kinds outside the library (docs/format.md).
+  /// Numbers from 0x8000 on are for kinds outside the library (docs/reference/format.md).
   static constexpr auto kind = static_cast<filter_kind>(0x8001);
   static constexpr std::uint16_t kind_version = 1;
   using hash_type = hash64;

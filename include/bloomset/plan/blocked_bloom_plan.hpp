@@ -50,7 +50,7 @@ struct blocked_bloom_params {
   /// rate.
   double scatter() const;
 
-  /// The parameter block of a file (docs/format.md, "blocked_bloom").
+  /// The parameter block of a file (docs/reference/format.md, "blocked_bloom").
   std::vector<std::byte> encode() const;
   /// Reads that block. A value out of range is corrupt or unsupported.
   static result<blocked_bloom_params> decode(const filter_header& header,

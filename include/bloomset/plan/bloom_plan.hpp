@@ -44,7 +44,7 @@ struct bloom_params {
   /// The standard deviation of the logarithm of the rate (formulas::bloom_fpr_scatter).
   double scatter() const;
 
-  /// The parameter block of a file (docs/format.md, "bloom").
+  /// The parameter block of a file (docs/reference/format.md, "bloom").
   std::vector<std::byte> encode() const;
   /// Reads that block. A value out of range is corrupt or unsupported.
   static result<bloom_params> decode(const filter_header& header, std::span<const std::byte> block);

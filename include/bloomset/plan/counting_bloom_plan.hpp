@@ -38,7 +38,7 @@ struct counting_bloom_params {
   /// The largest value of a counter: 15, 255 or 65,535.
   unsigned maximum() const noexcept { return (1U << counter_bits) - 1; }
 
-  /// The parameter block of a file (docs/format.md, "counting_bloom").
+  /// The parameter block of a file (docs/reference/format.md, "counting_bloom").
   std::vector<std::byte> encode() const;
   /// Reads that block. A value out of range is corrupt or unsupported.
   static result<counting_bloom_params> decode(const filter_header& header,

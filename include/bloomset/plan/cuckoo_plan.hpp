@@ -39,7 +39,7 @@ struct cuckoo_params {
   /// The load at `capacity` distinct keys. Precondition: possible().
   double load() const noexcept;
 
-  /// The parameter block of a file (docs/format.md, "cuckoo").
+  /// The parameter block of a file (docs/reference/format.md, "cuckoo").
   std::vector<std::byte> encode() const;
   /// Reads it. Fails with corrupt or unsupported if a value is out of range.
   static result<cuckoo_params> decode(const filter_header& header,

@@ -27,7 +27,7 @@ struct expandable_spec {
 /// changes `entries`.
 struct expandable_params {
   /// Entries per cell before a single segment is widened, which halves its load. Two save memory
-  /// and cost time (docs/decisions/expandable-first-segment.md).
+  /// and cost time (docs/maintain/decisions/kinds/expandable-first-segment.md).
   static constexpr unsigned first_load = 2;
 
   std::uint64_t capacity = 0;  ///< keys that it was made for
@@ -68,7 +68,7 @@ struct expandable_params {
   /// smallest filter.
   std::uint64_t room() const noexcept;
 
-  /// The parameter block of a file (docs/format.md, "expandable").
+  /// The parameter block of a file (docs/reference/format.md, "expandable").
   std::vector<std::byte> encode() const;
   /// Reads a parameter block. Fails with corrupt or unsupported if a value is out of range.
   static result<expandable_params> decode(const filter_header& header,

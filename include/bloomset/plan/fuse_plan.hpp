@@ -46,7 +46,7 @@ struct fuse_params {
   /// Whether a filter of `count` keys can have these parameters.
   bool possible(std::uint64_t count) const noexcept;
 
-  /// The parameter block of a file (docs/format.md, "fuse").
+  /// The parameter block of a file (docs/reference/format.md, "fuse").
   std::vector<std::byte> encode() const;
   /// Reads it. Fails with corrupt or unsupported if a value is out of range.
   static result<fuse_params> decode(const filter_header& header, std::span<const std::byte> block);

@@ -66,7 +66,7 @@ struct ribbon_params {
   /// Whether a filter of `count` keys can have these levels.
   bool possible(std::uint64_t count) const noexcept;
 
-  /// The parameter block of a file (docs/format.md, "ribbon").
+  /// The parameter block of a file (docs/reference/format.md, "ribbon").
   std::vector<std::byte> encode() const;
   /// Reads it. Fails with corrupt or unsupported if a value is out of range.
   static result<ribbon_params> decode(const filter_header& header,

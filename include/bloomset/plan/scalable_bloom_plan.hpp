@@ -33,7 +33,7 @@ struct scalable_bloom_params {
   hash_seed seed = {};
   std::vector<bloom_params> members;  ///< oldest first; all except the last are full
 
-  /// The parameter block of a file (docs/format.md, "scalable_bloom").
+  /// The parameter block of a file (docs/reference/format.md, "scalable_bloom").
   std::vector<std::byte> encode() const;
   /// Reads that block. A value out of range is corrupt or unsupported.
   static result<scalable_bloom_params> decode(const filter_header& header,

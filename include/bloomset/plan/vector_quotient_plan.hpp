@@ -43,7 +43,7 @@ struct vector_quotient_params {
   /// The load at `capacity` distinct keys: n / (N S).
   double load() const noexcept;
 
-  /// The parameter block of a file (docs/format.md, "vector_quotient").
+  /// The parameter block of a file (docs/reference/format.md, "vector_quotient").
   std::vector<std::byte> encode() const;
   /// Reads it. Fails with corrupt or unsupported if a value is out of range.
   static result<vector_quotient_params> decode(const filter_header& header,

@@ -1,7 +1,7 @@
 #pragma once
 
 // The bytes that LevelDB stores for one filter: a byte with the layout and a number, then the bits.
-// docs/leveldb.md has drawings. A new format needs a new name of the policy.
+// docs/use/leveldb.md has drawings. A new format needs a new name of the policy.
 
 #include <bloomset/hash.hpp>
 #include <bloomset/image.hpp>

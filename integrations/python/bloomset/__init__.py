@@ -32,5 +32,5 @@ __all__ = [
     "from_bytes", "info", "kinds", "new_key", "open", "plan",
 ]
 
-# Kinds of one's own, compiled in from outside the tree (docs/adding-a-kind.md).
+# Kinds of one's own, compiled in from outside the tree (docs/maintain/adding-a-kind.md).
 globals().update((each.__name__, each) for each in KINDS.values())

@@ -4,7 +4,8 @@
 // work to do, so the filter has a lock of its own: any number of readers, or one writer.
 //
 // Nobody waits for a filter while holding the GIL, and nobody waits for the GIL while holding a
-// filter; so no two threads can wait for each other (docs/decisions/python-locks.md).
+// filter; so no two threads can wait for each other
+// (docs/maintain/decisions/edges/python-locks.md).
 
 #include <pybind11/pybind11.h>
 

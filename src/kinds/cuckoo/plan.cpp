@@ -25,8 +25,8 @@ constexpr unsigned min_fingerprint = 4;
 constexpr unsigned max_fingerprint = 32;
 constexpr std::uint64_t min_payload_bits = 64 + 8 * detail::stash_bytes;
 
-// Tables with fewer slots have lower planned loads. docs/decisions/cuckoo-load.md has the loads
-// that tables reach.
+// Tables with fewer slots have lower planned loads. docs/maintain/decisions/kinds/cuckoo-load.md
+// has the loads that tables reach.
 constexpr std::uint64_t small_table = 1000;
 constexpr double max_collision_chance = 1e-4;
 

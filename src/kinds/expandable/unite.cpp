@@ -1,6 +1,6 @@
 // The union of two expandable filters of any sizes and lengths of entries. An entry's bits of its
 // key's hash are read from one filter and written as an entry of the other. The rate of the union
-// is computed from its entries (docs/decisions/expandable-unions.md).
+// is computed from its entries (docs/maintain/decisions/kinds/expandable-unions.md).
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,8 @@
 // The build of a binary fuse filter: shard by shard, each by peeling (T. M. Graf, D. Lemire,
 // "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022, section 3; the graphs are those
 // of M. Dietzfelbinger, S. Walzer, "Dense Peelable Random Uniform Hypergraphs", 2019).
-// docs/decisions/fuse-build.md has the reasons for shards, segments and working arrays.
+// docs/maintain/decisions/kinds/fuse-build.md has the reasons for shards, segments and working
+// arrays.
 
 #include <algorithm>
 #include <bloomset/detail/core/bits.hpp>

@@ -23,7 +23,8 @@ constexpr std::uint64_t max_blocks = std::uint64_t{1} << 44;
 constexpr std::uint64_t max_overflow_entries = std::uint64_t{1} << 56;
 constexpr std::uint64_t min_bits = 8 * (detail::vq_block_bytes + detail::vq_stash_bytes);
 
-// The planned load. docs/decisions/vector-quotient-regions.md has the loads that filters reach.
+// The planned load. docs/maintain/decisions/kinds/vector-quotient-regions.md has the loads that
+// filters reach.
 constexpr double max_load(unsigned slots) {
   return slots >= 24 ? 0.965 : 0.94;
 }

@@ -63,7 +63,7 @@ spare_copies find_spare_copies(const vq_writer& filter, std::uint64_t block) noe
 }
 
 // Moves a spare copy of a full block to the overflow table, so that copies do not change how many
-// different tags fit (docs/decisions/vector-quotient-copies.md).
+// different tags fit (docs/maintain/decisions/kinds/vector-quotient-copies.md).
 bool displace_copy(const vq_writer& filter, std::uint64_t from) noexcept {
   const vq_layout& layout = *filter.layout;
   const spare_copies spare = find_spare_copies(filter, from);

@@ -79,7 +79,7 @@ TEST(blocked_bloom, the_parquet_layout_is_parquets) {
   }
 }
 
-// The definitions of docs/format.md, computed with nothing of the library.
+// The definitions of docs/reference/format.md, computed with nothing of the library.
 TEST(blocked_bloom, bits_are_where_the_format_says) {
   __extension__ using wide = unsigned __int128;
   constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;

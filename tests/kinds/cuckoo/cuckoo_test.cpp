@@ -229,7 +229,8 @@ TEST(cuckoo, the_fingerprint_does_not_depend_on_the_bucket_beyond_2_to_32_bucket
   EXPECT_LT(chi_square, 420);
 }
 
-// The example of docs/format.md. If this fails, files of released versions are no longer read.
+// The example of docs/reference/format.md. If this fails, files of released versions are no longer
+// read.
 TEST(cuckoo, places_are_those_of_the_format) {
   const auto at = cuckoo_layout(1000, 4, 12).place(hash64{0x76eb895512bf35ff});
   EXPECT_EQ(at.fingerprint, 2155U);

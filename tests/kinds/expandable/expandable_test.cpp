@@ -44,7 +44,7 @@ TEST(expandable, any_size_to_begin_with_is_as_good_as_having_grown_to_it) {
   }
 }
 
-/// The segments of a filter without counted copies (docs/format.md, "expandable").
+/// The segments of a filter without counted copies (docs/reference/format.md, "expandable").
 std::set<std::string> segments_of(const expandable& f) {
   const auto payload = payload_bytes(f);
   const std::uint64_t n = f.params().segments();

@@ -1,8 +1,8 @@
 #pragma once
 
 /// Filters of other programs, read and written bit for bit. A dialect is a named tuple of hash
-/// function, probe rule, bit order and container; it adds no kind of filter. docs/dialects.md
-/// describes each.
+/// function, probe rule, bit order and container; it adds no kind of filter.
+/// docs/reference/dialects.md describes each.
 ///
 ///     auto bytes = bloomset::map_bytes("hashes.dcso");
 ///     if (!bytes) return report(bytes.error());

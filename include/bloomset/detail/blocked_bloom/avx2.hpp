@@ -150,7 +150,7 @@ inline constexpr halved_powers golden_halves = [] {
 
 // No loop over eight positions at a time: the branches cost less, since they go the same way for
 // all keys of a filter. No early exit: in a mixture of members and non-members its branch costs
-// more than it saves (docs/decisions/blocked-bloom-lanes.md).
+// more than it saves (docs/maintain/decisions/kinds/blocked-bloom-lanes.md).
 [[gnu::always_inline]] inline bool test(free_512, const std::byte* block, hash64 h,
                                         unsigned hashes) noexcept {
   static_assert(max_block_hashes == 24);

@@ -27,8 +27,8 @@ namespace bloomset::detail::avx512 {
       _mm512_maskz_multishift_epi64_epi8(~__mmask64{0}, offsets, fields));
 }
 
-// Two loads of half a line. One load of all is slower in memory (docs/decisions/prefetch.md), and
-// clang joins two that it can see.
+// Two loads of half a line. One load of all is slower in memory
+// (docs/maintain/decisions/base/prefetch.md), and clang joins two that it can see.
 [[gnu::always_inline]] inline bool test(split_512 layout, const std::byte* block, hash64 h,
                                         unsigned) noexcept {
   __m256i low = avx2::load(block);  // NOLINT(misc-const-correctness)

@@ -8,7 +8,7 @@
 namespace bloomset {
 
 /// The bits that a key sets in its block. The numbers are stored in files and never change.
-/// docs/format.md ("blocked_bloom") specifies the bits.
+/// docs/reference/format.md ("blocked_bloom") specifies the bits.
 enum class block_layout : std::uint16_t {
   split_512 = 1,    ///< 8 lanes of 64 bits, one bit in each: one SIMD comparison
   free_512 = 2,     ///< k bits anywhere among 512: fewer bits per key above 2% and below 0.05%

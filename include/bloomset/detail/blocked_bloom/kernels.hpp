@@ -58,7 +58,8 @@ void blocks_may_contain(const block_array& array, std::span<const hash64> hashes
 std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> hashes,
                             unsigned threads) noexcept;
 
-/// How many keys ahead a batch of n keys prefetches in this array (docs/decisions/prefetch.md).
+/// How many keys ahead a batch of n keys prefetches in this array
+/// (docs/maintain/decisions/base/prefetch.md).
 unsigned keys_ahead(const block_array& array, std::size_t n) noexcept;
 
 /// A census of the array's bits: `pass` is the sum over all blocks of the chance that a non-member

@@ -4,8 +4,8 @@
 // stateless struct over the bytes of one block. These scalar forms are the specification; every
 // SIMD kernel (src/kinds/blocked_bloom/kernels/) sets the same bits.
 //
-// docs/format.md ("blocked_bloom") is normative. A layout never changes; a better one gets a new
-// name and number. Words of a block are little-endian.
+// docs/reference/format.md ("blocked_bloom") is normative. A layout never changes; a better one
+// gets a new name and number. Words of a block are little-endian.
 
 #include <array>
 #include <bloomset/detail/blocked_bloom/block_layout.hpp>

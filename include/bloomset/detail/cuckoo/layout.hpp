@@ -1,6 +1,7 @@
 #pragma once
 
-// The payload of a cuckoo filter, and the rule from a hash to its places in it. docs/format.md
+// The payload of a cuckoo filter, and the rule from a hash to its places in it.
+// docs/reference/format.md
 // ("cuckoo") has it in words. The layout has no bytes: its functions take the payload.
 //
 //   payload = table | zeros up to a multiple of 8 bytes | stash

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The segment and cell of a key (docs/format.md, "From a hash to its cell").
+/// The segment and cell of a key (docs/reference/format.md, "From a hash to its cell").
 
 #include <bloomset/detail/expandable/segment_layout.hpp>
 #include <bloomset/hash.hpp>

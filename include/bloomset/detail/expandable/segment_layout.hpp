@@ -86,7 +86,7 @@ struct gap_plan {
 /// For a known growth, whose promise is at most 16.1 bits per key.
 inline constexpr gap_plan narrow_gaps{12, 3};
 /// For an unknown growth: 0.6 to 0.9 bits per key more, and inserts a sixth faster
-/// (docs/decisions/expandable-segments.md).
+/// (docs/maintain/decisions/kinds/expandable-segments.md).
 inline constexpr gap_plan wide_gaps{6, 6};
 constexpr gap_plan gaps_for(double growth) noexcept {
   return growth == 0 ? wide_gaps : narrow_gaps;

@@ -1,7 +1,7 @@
 #pragma once
 
 // The rule from a hash to its places in a fuse filter and to its fingerprint: the specification, in
-// scalar code. docs/format.md ("fuse") has it in words.
+// scalar code. docs/reference/format.md ("fuse") has it in words.
 
 #include <bloomset/detail/core/bits.hpp>
 #include <bloomset/hash.hpp>

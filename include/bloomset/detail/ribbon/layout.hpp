@@ -1,8 +1,8 @@
 #pragma once
 
 // The rule from a hash to its window in a ribbon filter and to its equation: the specification, in
-// scalar code. y is the hash of a key at a level (ribbon_hash). docs/format.md ("ribbon") has the
-// rule in words.
+// scalar code. y is the hash of a key at a level (ribbon_hash). docs/reference/format.md ("ribbon")
+// has the rule in words.
 //
 // In BuRR (P. Dillinger, L. Huebschle-Schneider, P. Sanders, S. Walzer, "Fast Succinct Retrieval
 // and Approximate Membership Using Ribbon", 2022) a window begins at any slot. Here it begins at a

@@ -1,7 +1,8 @@
 #pragma once
 
 // The blocks of a vector quotient filter, and the rule from a hash to its places in them. This is
-// the specification: the kernels change the same bytes in the same way, faster. docs/format.md
+// the specification: the kernels change the same bytes in the same way, faster.
+// docs/reference/format.md
 // ("vector_quotient") has it in words.
 //
 // A block has 512 bits. It stores up to S remainders of r bits in B buckets:
@@ -34,8 +35,8 @@ namespace bloomset::detail {
 inline constexpr std::uint64_t vq_block_bytes = 64;
 inline constexpr unsigned vq_block_bits = 512;
 /// The two blocks of a key lie in one region of 8192 blocks (512 KiB), so that one entry of the TLB
-/// finds both (docs/decisions/vector-quotient-regions.md). The last region also has the remaining
-/// blocks: up to twice as many.
+/// finds both (docs/maintain/decisions/kinds/vector-quotient-regions.md). The last region also has
+/// the remaining blocks: up to twice as many.
 inline constexpr std::uint64_t vq_region_blocks = 8192;
 /// Bounds of S + B: the ends, and the bit before them, lie in words 5 to 7 of a block.
 inline constexpr unsigned vq_min_ends = 64;

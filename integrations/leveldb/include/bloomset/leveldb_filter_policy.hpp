@@ -42,8 +42,8 @@ struct leveldb_filter_options {
 /// LevelDB's FilterPolicy with Bloomset's filters.
 ///
 /// Name        LevelDB stores the name beside the filters: `bloomset.FilterPolicy.1`. The number is
-///             that of the format (docs/leveldb.md). Every later policy of that name reads these
-///             filters, with any options.
+///             that of the format (docs/use/leveldb.md). Every later policy of that name reads
+///             these filters, with any options.
 /// Unknown     A filter that is damaged, or of an unknown layout, answers "maybe" for every key.
 /// Threads     Any number at once, as LevelDB requires.
 class leveldb_filter_policy final : public leveldb::FilterPolicy {

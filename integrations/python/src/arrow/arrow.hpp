@@ -2,7 +2,7 @@
 
 // The keys of Arrow data: arrays, chunked arrays, and columns of data frames that another package
 // exports by Arrow's PyCapsule protocol. The keys are read where they are, without a copy.
-// docs/format.md, "Keys of typed columns", says which bytes a value of each type is.
+// docs/reference/format.md, "Keys of typed columns", says which bytes a value of each type is.
 
 #include <pybind11/pybind11.h>
 

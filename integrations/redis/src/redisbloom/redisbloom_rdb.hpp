@@ -1,7 +1,7 @@
 #pragma once
 
 // RedisBloom's types MBbloom-- and MBbloomCF in RDB files and DUMP payloads, in all versions that
-// it has written (docs/moving-from-redisbloom.md lists the fields). Input is not trusted.
+// it has written (docs/use/moving-from-redisbloom.md lists the fields). Input is not trusted.
 
 #include "redisbloom/bloom_chain.hpp"
 #include "redisbloom/cuckoo_chain.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 
 // RedisBloom's filters without their bits, and the headers of their dumps. The facts come from
-// comparisons with its files and replies (docs/moving-from-redisbloom.md has the layouts). Numbers
-// in headers are little-endian and packed.
+// comparisons with its files and replies (docs/use/moving-from-redisbloom.md has the layouts).
+// Numbers in headers are little-endian and packed.
 //
 // Shapes that the functions here return are sound: no sum or product of sizes exceeds 2^47.
 

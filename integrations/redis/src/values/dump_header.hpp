@@ -1,6 +1,6 @@
 #pragma once
 
-// Headers of native dumps (docs/server/internals.md, "Dumps").
+// Headers of native dumps (docs/reference/server/internals.md, "Dumps").
 
 #include "values/dump_pieces.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // The choice of the library's filters for a native filter, and of their rates. There are at most
-// two (docs/decisions/server-two-parts.md).
+// two (docs/maintain/decisions/edges/server-two-parts.md).
 
 #include <bloomset/any_filter.hpp>
 #include <optional>

@@ -23,7 +23,8 @@ constexpr std::uint64_t large_table = std::uint64_t{1} << 20;
 
 // With a back, an item is in the front exactly if the front matches it. An item is therefore always
 // deleted from the part that has it: once there is a back, the front gets only further copies of
-// items that it matches (docs/decisions/server-deletes.md). The back is removed with its last item.
+// items that it matches (docs/maintain/decisions/edges/server-deletes.md). The back is removed with
+// its last item.
 class native_value final : public filter_value {
  public:
   native_value(const filter_spec& spec, any_filter front, std::optional<any_filter> back,
