@@ -117,12 +117,8 @@ class concurrent_blocked_bloom : public detail::key_overloads<concurrent_blocked
 
   template <class Use>
   void prefetch_and_use(std::span<const hash64> hs, Use&& use) const noexcept {
-    constexpr std::size_t group = 32;
-    for (std::size_t first = 0; first < hs.size(); first += group) {
-      const std::size_t last = detail::min(hs.size(), first + group);
-      for (std::size_t i = first; i < last; ++i) detail::prefetch_line(block_of(hs[i]));
-      for (std::size_t i = first; i < last; ++i) use(i);
-    }
+    detail::in_groups<32>(
+        hs.size(), [&](std::size_t i) noexcept { detail::prefetch_line(block_of(hs[i])); }, use);
   }
 
   detail::block_array array_;

@@ -131,15 +131,8 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   /// Whether the key of this hash may be a member. False is certain.
   [[gnu::always_inline]] bool may_contain(const hash_type& h) const noexcept {
     const auto at = detail::place_of(params_, h);
-    const detail::segment_query query = table().query(at);
-#ifdef BLOOMSET_NATIVE_SEGMENTS
-    using view = detail::native_segments::segment_view;
-    const bool found =
-        view({params_.cell_bits, at.slot_bits}, query.segment()).contains(at.cell, at.remainder);
-#else
-    const bool found = detail::segment_ops().contains(params_.cell_bits, query);
-#endif
-    return found || table_.counted(at, h) != 0;
+    return detail::native_segments::contains(params_, table().query(at)) ||
+           table_.counted(at, h) != 0;
   }
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().

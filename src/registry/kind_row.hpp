@@ -22,10 +22,10 @@
 #include <utility>
 
 #include "core/format.hpp"
-#include "registry/any_model.hpp"
 #include "registry/halves.hpp"
 #include "registry/options.hpp"
 #include "registry/rows.hpp"
+#include "registry/typed_model.hpp"
 
 namespace bloomset::detail {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <concepts>
 
-#include "src/registry/any_model.hpp"
+#include "src/registry/typed_model.hpp"
 #include "tests/support/filter_types.hpp"
 
 namespace bloomset::test {

@@ -48,10 +48,10 @@ PICTURES = ("teach/cell_array.cpp", "teach/cuckoo_table.hpp")
 # A kind's own files. No kind includes another, except those named here: a scalable Bloom filter's
 # members are Bloom filters, and a counting Bloom filter is planned as one.
 KIND = r"(?:src/kinds|include/bloomset/detail)/([a-z_]+)/|include/bloomset/(?:plan/)?([a-z_]+?)(?:_plan|_concurrent)?\.hpp$"
-# Words of one processor family. Only its kernels, the choice among them and the code for one key that
-# -march=native compiles know them.
+# Words of one processor family. Only its kernels, the choice among them, the code for one key that
+# -march=native compiles and the partition, which writes past the caches, know them.
 FAMILY = r"(?i)x86|avx|sse[0-9]|bmi[12]?\b|pdep|immintrin|_mm[0-9_]"
-FAMILY_FILES = (r"src/cpu/|src/(?:kinds/[a-z_]+|core/siphash)/kernels/|include/bloomset/detail/"
+FAMILY_FILES = (r"src/cpu/|src/core/partition\.hpp|src/(?:kinds/[a-z_]+|core/siphash)/kernels/|include/bloomset/detail/"
                 r"(blocked_bloom/(avx2|avx512|native)|expandable/segment_native|core/xxhash)\.hpp")
 # Calls that not every system has. Each file has a portable part.
 SYSTEM_CALLS = (r"O_TMPFILE|madvise\(|sysinfo|F_FULLFSYNC|__linux__|__APPLE__|<linux/|explicit_bzero|posix_fadvise|posix_fallocate|"

@@ -8,8 +8,8 @@
 #include <bloomset/detail/core/threads.hpp>
 #include <bloomset/plan/numeric.hpp>
 
+#include "core/partition.hpp"
 #include "cpu/dispatch.hpp"
-#include "cpu/partition.hpp"
 
 namespace bloomset::detail {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <bloomset/detail/expandable/owned_segments.hpp>
 
-#include "cpu/partition.hpp"
+#include "core/partition.hpp"
 #include "kinds/expandable/schedule.hpp"
 
 namespace bloomset::detail {

@@ -8,6 +8,8 @@
 namespace bloomset::detail {
 namespace {
 
+#include "kinds/vector_quotient/kernels/insert.inl"
+
 void set_stash(const vq_writer& filter, unsigned i, const vq_entry& entry) noexcept {
   store(filter.blocks + filter.layout->block_bytes() + i * sizeof(vq_entry), entry);
 }
@@ -159,11 +161,9 @@ bool erase_from_blocks(const vq_writer& filter, const vector_quotient_place& at)
   const vq_layout& layout = *filter.layout;
   for (const std::uint64_t i : {at.first, at.second}) {
     std::byte* const block = layout.block(filter.blocks, i);
-    const unsigned bucket = layout.bucket_of(at.tag);
-    const vq_match found =
-        layout.match(block, layout.run(block, bucket), layout.remainder_of(at.tag));
+    const vq_lookup found = layout.look_up(block, at.tag);
     if (found.copies == 0) continue;
-    layout.erase(block, bucket, found.slot);
+    layout.erase(block, layout.bucket_of(at.tag), found.slot);
     unstash_into(filter, i);
     return true;
   }
@@ -202,29 +202,11 @@ std::uint64_t vq_copies(const vq_reader& filter, const vector_quotient_place& at
 
 insert_outcome vq_insert(const vq_writer& filter, const vector_quotient_place& at) noexcept {
   const vq_layout& layout = *filter.layout;
-  const unsigned bucket = layout.bucket_of(at.tag);
-  const std::uint64_t remainder = layout.remainder_of(at.tag);
-  std::byte* const first = layout.block(filter.blocks, at.first);
-  std::byte* const second = layout.block(filter.blocks, at.second);
-  const vq_ends first_ends = layout.ends(first);
-  const vq_ends second_ends = layout.ends(second);
-  const vq_run first_run = layout.run(first_ends, bucket);
-  const vq_run second_run = layout.run(second_ends, bucket);
-  unsigned present = layout.match(first, first_run, remainder).copies;
-  if (first != second) present += layout.match(second, second_run, remainder).copies;
-  const unsigned first_taken = layout.taken(first_ends);
-  const unsigned second_taken = layout.taken(second_ends);
-  if (present != 0 || std::min(first_taken, second_taken) >= layout.slots() ||
-      *filter.stashed != 0) {
-    return vq_insert_slow(filter, at, present);
-  }
-  if (first_taken <= second_taken) {
-    layout.insert(first, bucket, first_run.end, remainder);
-  } else {
-    layout.insert(second, bucket, second_run.end, remainder);
-  }
-  ++*filter.count;
-  return insert_outcome::inserted;
+  return vq_insert_with(
+      layout, filter, at, [&](const std::byte* block) { return layout.look_up(block, at.tag); },
+      [&](std::byte* block, unsigned end) {
+        layout.insert(block, layout.bucket_of(at.tag), end, layout.remainder_of(at.tag));
+      });
 }
 
 insert_outcome vq_insert_slow(const vq_writer& filter, const vector_quotient_place& at,

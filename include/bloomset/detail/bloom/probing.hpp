@@ -89,19 +89,4 @@ void in_part_of_array(const Probe& probe, std::span<const typename Probe::hash_t
   finish();
 }
 
-// Keys whose lines are fetched together. 16 keys of 7 probes are several times as many cache misses
-// as a core can have in flight.
-inline constexpr std::size_t prefetch_group = 16;
-
-/// Calls `use(i)` for each i below n, in order. `prefetch(i)` is called before `use(i)`, up to a
-/// group earlier.
-template <class Prefetch, class Use>
-void in_groups(std::size_t n, Prefetch&& prefetch, Use&& use) noexcept {
-  for (std::size_t first = 0; first < n; first += prefetch_group) {
-    const std::size_t last = detail::min(n, first + prefetch_group);
-    for (std::size_t i = first; i < last; ++i) prefetch(i);
-    for (std::size_t i = first; i < last; ++i) use(i);
-  }
-}
-
 }  // namespace bloomset::detail

@@ -21,7 +21,7 @@ struct memory_mover;
 
 namespace detail {
 
-/// A filter of any kind (src/registry/any_model.hpp implements it).
+/// A filter of any kind (src/registry/typed_model.hpp implements it).
 class any_model {
  public:
   static void* operator new(std::size_t size) { return take_memory(size); }

@@ -84,6 +84,18 @@ constexpr T max(const T& a, const T& b) noexcept {
   return a < b ? b : a;
 }
 
+/// Calls `use(i)` for each i below n, in order. `prefetch(i)` is called before `use(i)`, up to a
+/// group earlier. 16 keys of 7 probes are several times as many cache misses as a core can have in
+/// flight.
+template <std::size_t Group = 16, class Prefetch, class Use>
+void in_groups(std::size_t n, Prefetch&& prefetch, Use&& use) noexcept {
+  for (std::size_t first = 0; first < n; first += Group) {
+    const std::size_t last = min(n, first + Group);
+    for (std::size_t i = first; i < last; ++i) prefetch(i);
+    for (std::size_t i = first; i < last; ++i) use(i);
+  }
+}
+
 inline bool is_zero(std::span<const std::byte> bytes) noexcept {
   // The first byte is zero, and every other equals the one before it.
   return bytes.empty() || (bytes[0] == std::byte{0} &&

@@ -78,17 +78,19 @@ struct vq_ends {
   unsigned total;  ///< set bits
 };
 
-/// The slots [begin, end) of a bucket. Both are at most S, whatever the bytes of the block are.
+/// The slots [begin, end) of a bucket, and the slots of its block in use.
 struct vq_run {
   unsigned begin;
   unsigned end;
+  unsigned taken;
 };
 
-/// A remainder in a run: its number of copies, and its first slot, which is undefined without a
-/// copy.
-struct vq_match {
+/// A tag in one of its blocks.
+struct vq_lookup {
   unsigned copies;
-  unsigned slot;
+  unsigned slot;   ///< of the first copy; undefined without one
+  unsigned end;    ///< of the bucket's run
+  unsigned taken;  ///< slots of the block in use
 };
 
 class vq_layout {
@@ -195,8 +197,10 @@ class vq_layout {
     return taken(ends(block));
   }
 
-  /// The run of a bucket: between the end of the bucket before it and its own.
-  vq_run run(const vq_ends& ends, unsigned bucket) const noexcept {
+  /// The run of a bucket: between the end of the bucket before it and its own. Begin and end are at
+  /// most S, whatever the bytes of the block are.
+  vq_run run(const std::byte* block, unsigned bucket) const noexcept {
+    const vq_ends ends = this->ends(block);
     const unsigned word = bucket < ends.rank6 ? 5 : bucket < ends.rank7 ? 6 : 7;
     const std::uint64_t here = word == 5 ? ends.word5 : word == 6 ? ends.word6 : ends.word7;
     const std::uint64_t next = word == 5 ? ends.word6 : word == 6 ? ends.word7 : 0;
@@ -212,10 +216,7 @@ class vq_layout {
     const unsigned begin = 64 * word + bit + 1 - ends_offset_ - bucket;
     const unsigned first = begin < slots_ ? begin : slots_;
     const unsigned end = first + length;
-    return {first, end < slots_ ? end : slots_};
-  }
-  vq_run run(const std::byte* block, unsigned bucket) const noexcept {
-    return run(ends(block), bucket);
+    return {first, end < slots_ ? end : slots_, taken(ends)};
   }
 
   /// The remainder in a slot. Precondition: slot < slots().
@@ -224,18 +225,19 @@ class vq_layout {
     return (load<std::uint64_t>(block + bit / 8) >> (bit % 8)) & ((std::uint64_t{1} << bits_) - 1);
   }
 
-  /// Looks for a remainder in a run.
-  vq_match match(const std::byte* block, vq_run run, std::uint64_t remainder) const noexcept {
-    vq_match found{0, run.end};
-    for (unsigned slot = run.end; slot != run.begin;) {
-      if (get(block, --slot) == remainder) found = {found.copies + 1, slot};
+  /// Looks for a tag in a block.
+  vq_lookup look_up(const std::byte* block, std::uint64_t tag) const noexcept {
+    const auto [begin, end, taken] = run(block, bucket_of(tag));
+    vq_lookup found{0, end, end, taken};
+    for (unsigned slot = end; slot != begin;) {
+      if (get(block, --slot) == remainder_of(tag)) found = {found.copies + 1, slot, end, taken};
     }
     return found;
   }
 
   /// Copies of a tag in a block.
   unsigned copies(const std::byte* block, std::uint64_t tag) const noexcept {
-    return match(block, run(block, bucket_of(tag)), remainder_of(tag)).copies;
+    return look_up(block, tag).copies;
   }
 
   /// Inserts a remainder behind the others of its bucket, whose run ends at slot `end`.

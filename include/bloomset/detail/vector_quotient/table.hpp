@@ -94,8 +94,7 @@ void vq_for_each(const vq_reader& filter, Use&& use) {
   for (std::uint64_t i = 0; i < layout.blocks(); ++i) {
     const std::byte* const block = layout.block(filter.blocks, i);
     layout.for_each_tag(block, [&](unsigned slot, std::uint64_t tag) {
-      const vq_match here =
-          layout.match(block, layout.run(block, layout.bucket_of(tag)), layout.remainder_of(tag));
+      const vq_lookup here = layout.look_up(block, tag);
       if (here.slot != slot) return true;  // a second copy
       const vector_quotient_place at = layout.place(i, tag);
       std::uint64_t copies = here.copies;

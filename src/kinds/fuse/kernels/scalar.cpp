@@ -4,8 +4,8 @@
 #include <array>
 #include <bloomset/detail/fuse/table.hpp>
 
+#include "core/partition.hpp"
 #include "cpu/dispatch.hpp"
-#include "cpu/partition.hpp"
 
 namespace bloomset::detail {
 namespace {

@@ -62,22 +62,15 @@ struct vq_group {
   }
 }
 
-// A bucket's run, and the slots of its block in use. In a damaged block the run may end behind the
-// last slot, but before slot 256.
-struct vq_located {
-  unsigned begin;
-  unsigned end;
-  unsigned taken;
-
-  [[gnu::always_inline]] std::uint64_t in_run(std::uint64_t equal) const {
-    return _bzhi_u64(equal, end) ^ _bzhi_u64(equal, begin);
-  }
-};
+// Those of the slots that are in the run.
+[[gnu::always_inline]] inline std::uint64_t vq_in_run(const vq_run& run, std::uint64_t slots) {
+  return _bzhi_u64(slots, run.end) ^ _bzhi_u64(slots, run.begin);
+}
 
 // vq_layout::run with PDEP. The word that has the bucket cannot be predicted, so there is no branch
-// for it.
-[[gnu::always_inline]] inline vq_located vq_locate(const vq_layout& layout, const std::byte* block,
-                                                   unsigned bucket) {
+// for it. In a damaged block the run may end behind the last slot, but before slot 256.
+[[gnu::always_inline]] inline vq_run vq_locate(const vq_layout& layout, const std::byte* block,
+                                               unsigned bucket) {
   const vq_ends ends = layout.ends(block);
   // -1 if the bucket begins before word 6, and before word 7.
   const int below6 = static_cast<int>(bucket - ends.rank6) >> 31;
@@ -98,14 +91,6 @@ struct vq_located {
   return {slot + static_cast<unsigned>(_tzcnt_u64(left)) + 1, slot + after, layout.taken(ends)};
 }
 
-// A remainder in its bucket of one block.
-struct vq_lookup {
-  unsigned copies;
-  unsigned slot;   // of the first copy; means nothing without one
-  unsigned end;    // of the bucket's run
-  unsigned taken;  // slots of the block in use
-};
-
 // A key, and what its blocks have of it.
 template <class Ops>
 struct vq_key {
@@ -124,8 +109,8 @@ struct vq_key {
 
   [[gnu::always_inline]] vq_lookup in(const std::byte* block) const {
     const std::uint64_t equal = ops.equal(block, wanted);
-    const vq_located at = vq_locate(layout, block, bucket);
-    const std::uint64_t found = at.in_run(equal);
+    const vq_run at = vq_locate(layout, block, bucket);
+    const std::uint64_t found = vq_in_run(at, equal);
     return {static_cast<unsigned>(__builtin_popcountll(found)),
             static_cast<unsigned>(_tzcnt_u64(found)), at.end, at.taken};
   }
@@ -164,30 +149,24 @@ bool vq_contains(const vq_layout& layout, const std::byte* blocks, hash64 h) {
   std::uint64_t in_first = 0 - std::uint64_t{in_a != 0};  // NOLINT(misc-const-correctness): asm
   asm("" : "+r"(in_first));
   const std::uint64_t block = at.second ^ ((at.first ^ at.second) & in_first);
-  const vq_located found = vq_locate(layout, layout.block(blocks, block), key.bucket);
-  if (found.in_run(in_a | (in_b & ~in_first)) != 0) return true;
-  return (in_b & in_first) != 0 && vq_locate(layout, b, key.bucket).in_run(in_b) != 0;
+  const vq_run found = vq_locate(layout, layout.block(blocks, block), key.bucket);
+  if (vq_in_run(found, in_a | (in_b & ~in_first)) != 0) return true;
+  return (in_b & in_first) != 0 && vq_in_run(vq_locate(layout, b, key.bucket), in_b) != 0;
 }
+
+#include "kinds/vector_quotient/kernels/insert.inl"
 
 template <class Ops>
 [[gnu::always_inline]] inline insert_outcome vq_insert_at(const vq_layout& layout, const Ops& ops,
                                                           const vq_writer& filter,
                                                           vector_quotient_place at) {
   const vq_key<Ops> key(layout, ops, at.tag);
-  std::byte* const first = layout.block(filter.blocks, at.first);
-  std::byte* const second = layout.block(filter.blocks, at.second);
-  const vq_lookup a = key.in(first);
-  const vq_lookup b = key.in(second);
-  const unsigned present = a.copies + (first == second ? 0 : b.copies);
-  const bool is_first = a.taken <= b.taken;
-  if (present != 0 || vq_choose(is_first, a.taken, b.taken) >= layout.slots() ||
-      *filter.stashed != 0) [[unlikely]] {
-    return vq_insert_slow(filter, vector_quotient_place(at), present);
-  }
-  ops.insert(layout.block(filter.blocks, vq_choose(is_first, at.first, at.second)), key.bucket,
-             static_cast<unsigned>(vq_choose(is_first, a.end, b.end)), key.remainder);
-  ++*filter.count;
-  return insert_outcome::inserted;
+  return vq_insert_with(
+      layout, filter, at,
+      [&](const std::byte* block) __attribute__((always_inline)) { return key.in(block); },
+      [&](std::byte* block, unsigned end) __attribute__((always_inline)) {
+        ops.insert(block, key.bucket, end, key.remainder);
+      });
 }
 template <class Ops>
 insert_outcome vq_insert_one(const vq_writer& filter, hash64 h) {
@@ -309,8 +288,8 @@ void vq_may_contain_loop(const vq_reader& filter, std::span<const hash64> hashes
                   for (std::size_t i = 0; i < listed; ++i) {
                     const vq_candidate& c = candidates[i];
                     const unsigned bucket = layout.bucket_of(group.tag[c.key]);
-                    const vq_located at = vq_locate(layout, layout.block(blocks, c.block), bucket);
-                    answers[first + c.key] |= at.in_run(c.equal) != 0;
+                    const vq_run at = vq_locate(layout, layout.block(blocks, c.block), bucket);
+                    answers[first + c.key] |= vq_in_run(at, c.equal) != 0;
                   }
                   if (filter.stashed != 0) [[unlikely]] {
                     for (std::size_t i = 0; i < size; ++i) {
