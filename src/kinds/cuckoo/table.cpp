@@ -73,8 +73,8 @@ bool insert_by_moves(const cuckoo_layout& layout, std::byte* payload,
 }
 
 // Overwrites the first slot of the bucket that has `old`. Returns false if there is none.
-bool replace(const cuckoo_writer& filter, std::uint64_t bucket, std::uint32_t old,
-             std::uint32_t fingerprint) noexcept {
+[[gnu::always_inline]] inline bool replace(const cuckoo_writer& filter, std::uint64_t bucket,
+                                           std::uint32_t old, std::uint32_t fingerprint) noexcept {
   const unsigned slot = filter.layout.find(filter.payload, bucket, old);
   if (slot == filter.layout.slots()) return false;
   filter.layout.set(filter.payload, bucket, slot, fingerprint);
@@ -129,6 +129,16 @@ bool erase_fingerprint(const cuckoo_writer& filter, const cuckoo_place& at) noex
   return false;
 }
 
+// Inlined, so that an insert does not pass its state through memory a second time.
+[[gnu::always_inline]] inline unsigned copies_of(const cuckoo_reader& filter,
+                                                 const cuckoo_place& at) noexcept {
+  const auto in = [&](std::uint64_t bucket) noexcept {
+    return filter.layout.copies(filter.payload, bucket, at.fingerprint);
+  };
+  return in(at.first) + (at.first == at.second ? 0 : in(at.second)) +
+         cuckoo_stashed_copies(filter, at);
+}
+
 }  // namespace
 
 void cuckoo_may_contain(const cuckoo_reader& filter, std::span<const hash64> hashes,
@@ -149,15 +159,11 @@ unsigned cuckoo_stashed_copies(const cuckoo_reader& filter, const cuckoo_place& 
 }
 
 unsigned cuckoo_copies(const cuckoo_reader& filter, const cuckoo_place& at) noexcept {
-  const auto in = [&](std::uint64_t bucket) noexcept {
-    return filter.layout.copies(filter.payload, bucket, at.fingerprint);
-  };
-  return in(at.first) + (at.first == at.second ? 0 : in(at.second)) +
-         cuckoo_stashed_copies(filter, at);
+  return copies_of(filter, at);
 }
 
 insert_outcome cuckoo_insert(const cuckoo_writer& filter, const cuckoo_place& at) noexcept {
-  const unsigned present = cuckoo_copies(filter.reader(), at);
+  const unsigned present = copies_of(filter.reader(), at);
   if (present >= (at.first == at.second ? 1 : 2) * filter.layout.slots()) {
     return insert_outcome::too_many_copies;
   }
