@@ -89,7 +89,7 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
     if (bytes.bytes().size() != layout.payload_bytes()) {
       return fail(errc::corrupt, "the cuckoo filter's slots do not fit its parameters");
     }
-    const auto stashed = detail::cuckoo_check_stash(layout, bytes.bytes());
+    const auto stashed = detail::check_stash(layout, bytes.bytes());
     if (!stashed || count < *stashed || count - *stashed > params.buckets * params.slots) {
       return fail(errc::corrupt, "the cuckoo filter's stash or count contradicts its slots");
     }
@@ -103,17 +103,18 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
 
   /// Whether the key of this hash may be a member; false is certain.
   bool may_contain(const hash_type& h) const noexcept {
+    const std::byte* payload = bytes_.bytes().data();
     const cuckoo_place at = layout_.place(h);
-    bool found = layout_.contains(bytes_.bytes().data(), at);
+    bool found = layout_.contains(payload, at);
     if (stashed_ != 0) [[unlikely]]
-      found |= detail::cuckoo_stashed_copies(reader(), at) != 0;
+      found |= detail::stashed_copies(layout_, payload, stashed_, at) != 0;
     return found;
   }
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    detail::cuckoo_may_contain(reader(), hs, answers.data());
+    detail::cuckoo_may_contain(layout_, bytes_.bytes().data(), stashed_, hs, answers.data());
   }
 
   /// Inserts one copy. Returns `inserted` if there was none, `maybe_present` if there was one.
@@ -121,7 +122,7 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
   insert_outcome insert(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
-    return detail::cuckoo_insert(writer(), layout_.place(h));
+    return insert_at(layout_.place(h));
   }
 
   /// Inserts a batch, in order, up to the first key without room.
@@ -137,7 +138,7 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
         layout_.prefetch(bytes_.bytes().data(), places[i]);
       }
       for (std::size_t i = 0; i < n; ++i) {
-        if (!summary.add(detail::cuckoo_insert(writer(), places[i]))) return summary;
+        if (!summary.add(insert_at(places[i]))) return summary;
       }
     }
     return summary;
@@ -148,12 +149,15 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
   bool erase(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
-    return detail::cuckoo_erase(writer(), layout_.place(h));
+    if (!detail::erase_copy(layout_, payload(), stashed_, layout_.place(h))) return false;
+    // The count of a damaged file may be too low; it stays at least the number of stash entries.
+    count_ -= count_ > stashed_;
+    return true;
   }
 
   /// Copies of the key, and of other keys with the same fingerprint and buckets.
   std::uint64_t count(const hash_type& h) const noexcept {
-    return detail::cuckoo_copies(reader(), layout_.place(h));
+    return detail::all_copies(layout_, bytes_.bytes().data(), stashed_, layout_.place(h));
   }
 
   /// Removes every key.
@@ -178,14 +182,14 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
     if (!merged) return fail(std::move(merged.error()));
     std::byte* const into = merged->writable_bytes().data();
     unsigned stashed = stashed_;
-    std::uint64_t count = count_;
-    if (!detail::cuckoo_insert_all({layout_, into, stashed, count}, other.reader())) {
+    const auto added = detail::insert_all(layout_, into, stashed, other.bytes().data());
+    if (!added) {
       return fail(
           errc::full,
           "the other filter's keys do not all fit; merge into a filter planned for both sets");
     }
-    std::memcpy(bytes_.writable_bytes().data(), into, size_in_bytes());
-    count_ = count;
+    std::memcpy(payload(), into, size_in_bytes());
+    count_ += *added;
     stashed_ = stashed;
     return {};
   }
@@ -209,7 +213,7 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
   /// counts the pairs (first bucket, fingerprint) that pass as a member. A stored fingerprint lets
   /// two pairs pass, one per bucket of its key. All pairs are equally likely. O(slots).
   double current_fpr() const noexcept {
-    const auto passing = static_cast<double>(detail::cuckoo_take_census(reader()).passing);
+    const auto passing = static_cast<double>(census().passing);
     const double all = static_cast<double>(params_.buckets) * static_cast<double>(layout_.values());
     return detail::min(1.0,
                        passing / all + formulas::hash_collision_fpr(static_cast<double>(count_)));
@@ -217,7 +221,7 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
   /// Estimates the distinct keys: different fingerprints, plus the keys expected to share one by
   /// chance. Equals size() if chance explains all copies. O(slots).
   double estimate_size() const noexcept {
-    const auto different = static_cast<double>(detail::cuckoo_take_census(reader()).different);
+    const auto different = static_cast<double>(census().different);
     return formulas::distinct_among(
         static_cast<double>(count_), different,
         formulas::fingerprint_cardinality(different, static_cast<double>(params_.buckets),
@@ -238,9 +242,6 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
   filter_image image() const { return detail::image_of(*this, params_.seed, {bytes_.bytes()}); }
 
  private:
-  template <storage>
-  friend class basic_cuckoo;
-
   basic_cuckoo(const cuckoo_params& params, Storage bytes, std::uint64_t count, unsigned stashed)
       : bytes_(std::move(bytes)),
         params_(params),
@@ -248,12 +249,17 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
         count_(count),
         stashed_(stashed) {}
 
-  detail::cuckoo_reader reader() const noexcept {
-    return {layout_, bytes_.bytes().data(), stashed_};
+  insert_outcome insert_at(const cuckoo_place& at) noexcept {
+    const insert_outcome outcome = detail::insert_copy(layout_, payload(), stashed_, at);
+    count_ += is_contained(outcome);
+    return outcome;
   }
-  detail::cuckoo_writer writer() noexcept {
-    return {layout_, bytes_.writable_bytes().data(), stashed_, count_};
+
+  detail::cuckoo_census census() const noexcept {
+    return detail::take_cuckoo_census(layout_, bytes_.bytes().data(), stashed_);
   }
+
+  std::byte* payload() noexcept { return bytes_.writable_bytes().data(); }
 
   detail::filter_memory<Storage>
       bytes_;  // First, so that an assignment whose copy throws changes nothing.

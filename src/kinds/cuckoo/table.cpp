@@ -72,133 +72,124 @@ bool insert_by_moves(const cuckoo_layout& layout, std::byte* payload,
   return false;
 }
 
-// Overwrites the first slot of the bucket that has `old`. Returns false if there is none.
-[[gnu::always_inline]] inline bool replace(const cuckoo_writer& filter, std::uint64_t bucket,
-                                           std::uint32_t old, std::uint32_t fingerprint) noexcept {
-  const unsigned slot = filter.layout.find(filter.payload, bucket, old);
-  if (slot == filter.layout.slots()) return false;
-  filter.layout.set(filter.payload, bucket, slot, fingerprint);
-  return true;
-}
-
-bool is_stashed_at(const cuckoo_reader& filter, unsigned i, const cuckoo_place& at) noexcept {
-  const stash_entry entry = filter.stash(i);
+bool is_stashed_at(const cuckoo_layout& layout, const std::byte* payload, unsigned i,
+                   const cuckoo_place& at) noexcept {
+  const stash_entry entry = layout.stashed(payload, i);
   return entry.fingerprint == at.fingerprint &&
          (entry.bucket == at.first || entry.bucket == at.second);
 }
 
-void erase_stashed(const cuckoo_writer& filter, unsigned i) noexcept {
-  const unsigned last = --filter.stashed;
-  filter.layout.set_stashed(filter.payload, i, filter.reader().stash(last));
-  filter.layout.set_stashed(filter.payload, last, {0, 0, 0});
+void erase_stashed(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+                   unsigned i) noexcept {
+  --stashed;
+  layout.set_stashed(payload, i, layout.stashed(payload, stashed));
+  layout.set_stashed(payload, stashed, {0, 0, 0});
 }
 
-// A slot of the bucket became free: a stashed fingerprint of the bucket moves there.
-void unstash_into(const cuckoo_writer& filter, std::uint64_t bucket) noexcept {
-  for (unsigned i = 0; i < filter.stashed; ++i) {
-    const stash_entry entry = filter.reader().stash(i);
-    const cuckoo_place at = filter.layout.place(entry.bucket, entry.fingerprint);
-    if (at.first != bucket && at.second != bucket) continue;
-    if (replace(filter, bucket, 0, entry.fingerprint)) erase_stashed(filter, i);
+void unstash_into(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+                  std::uint64_t bucket, unsigned slot) noexcept {
+  for (unsigned i = 0; i < stashed; ++i) {
+    const stash_entry entry = layout.stashed(payload, i);
+    if (entry.bucket != bucket && layout.other_bucket(entry.bucket, entry.fingerprint) != bucket)
+      continue;
+    layout.set(payload, bucket, slot, entry.fingerprint);
+    erase_stashed(layout, payload, stashed, i);
     return;
   }
 }
 
-bool insert_fingerprint(const cuckoo_writer& filter, const cuckoo_place& at) noexcept {
-  if (replace(filter, at.first, 0, at.fingerprint) ||
-      replace(filter, at.second, 0, at.fingerprint) ||
-      insert_by_moves(filter.layout, filter.payload, at)) {
+bool insert_fingerprint(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+                        const cuckoo_place& at) noexcept {
+  for (const std::uint64_t bucket : {at.first, at.second}) {
+    const unsigned slot = layout.find(payload, bucket, 0);
+    if (slot == layout.slots()) continue;
+    layout.set(payload, bucket, slot, at.fingerprint);
     return true;
   }
-  if (filter.stashed == stash_entries) return false;
-  filter.layout.set_stashed(filter.payload, filter.stashed++, {at.first, at.fingerprint, 0});
+  if (insert_by_moves(layout, payload, at)) return true;
+  if (stashed == stash_entries) return false;
+  layout.set_stashed(payload, stashed++, {at.first, at.fingerprint, 0});
   return true;
 }
 
-bool erase_fingerprint(const cuckoo_writer& filter, const cuckoo_place& at) noexcept {
-  for (unsigned i = 0; i < filter.stashed; ++i) {
-    if (!is_stashed_at(filter.reader(), i, at)) continue;
-    erase_stashed(filter, i);
+}  // namespace
+
+void cuckoo_may_contain(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,
+                        std::span<const hash64> hashes, bool* answers) noexcept {
+  chosen_kernels<cuckoo_kernels>().contains(layout, payload, hashes, answers,
+                                            layout.payload_bytes() > second_level_cache);
+  if (stashed == 0) return;
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    if (!answers[i]) {
+      answers[i] = stashed_copies(layout, payload, stashed, layout.place(hashes[i])) != 0;
+    }
+  }
+}
+
+unsigned stashed_copies(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,
+                        const cuckoo_place& at) noexcept {
+  unsigned found = 0;
+  for (unsigned i = 0; i < stashed; ++i) found += is_stashed_at(layout, payload, i, at) ? 1 : 0;
+  return found;
+}
+
+unsigned all_copies(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,
+                    const cuckoo_place& at) noexcept {
+  unsigned found = layout.copies(payload, at.first, at.fingerprint) +
+                   stashed_copies(layout, payload, stashed, at);
+  if (at.first != at.second) found += layout.copies(payload, at.second, at.fingerprint);
+  return found;
+}
+
+insert_outcome insert_copy(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+                           const cuckoo_place& at) noexcept {
+  const unsigned present = all_copies(layout, payload, stashed, at);
+  if (present >= (at.first == at.second ? 1 : 2) * layout.slots()) {
+    return insert_outcome::too_many_copies;
+  }
+  if (!insert_fingerprint(layout, payload, stashed, at)) return insert_outcome::full;
+  return present == 0 ? insert_outcome::inserted : insert_outcome::maybe_present;
+}
+
+bool erase_copy(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+                const cuckoo_place& at) noexcept {
+  for (unsigned i = 0; i < stashed; ++i) {
+    if (!is_stashed_at(layout, payload, i, at)) continue;
+    erase_stashed(layout, payload, stashed, i);
     return true;
   }
   for (const std::uint64_t bucket : {at.first, at.second}) {
-    if (!replace(filter, bucket, at.fingerprint, 0)) continue;
-    unstash_into(filter, bucket);
+    const unsigned slot = layout.find(payload, bucket, at.fingerprint);
+    if (slot == layout.slots()) continue;
+    layout.set(payload, bucket, slot, 0);
+    unstash_into(layout, payload, stashed, bucket, slot);
     return true;
   }
   return false;
 }
 
-// Inlined, so that an insert does not pass its state through memory a second time.
-[[gnu::always_inline]] inline unsigned copies_of(const cuckoo_reader& filter,
-                                                 const cuckoo_place& at) noexcept {
-  const auto in = [&](std::uint64_t bucket) noexcept {
-    return filter.layout.copies(filter.payload, bucket, at.fingerprint);
-  };
-  return in(at.first) + (at.first == at.second ? 0 : in(at.second)) +
-         cuckoo_stashed_copies(filter, at);
-}
-
-}  // namespace
-
-void cuckoo_may_contain(const cuckoo_reader& filter, std::span<const hash64> hashes,
-                        bool* answers) noexcept {
-  const cuckoo_layout& layout = filter.layout;
-  chosen_kernels<cuckoo_kernels>().contains(layout, filter.payload, hashes, answers,
-                                            layout.payload_bytes() > second_level_cache);
-  if (filter.stashed == 0) return;
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    if (!answers[i]) answers[i] = cuckoo_stashed_copies(filter, layout.place(hashes[i])) != 0;
-  }
-}
-
-unsigned cuckoo_stashed_copies(const cuckoo_reader& filter, const cuckoo_place& at) noexcept {
-  unsigned found = 0;
-  for (unsigned i = 0; i < filter.stashed; ++i) found += is_stashed_at(filter, i, at) ? 1 : 0;
-  return found;
-}
-
-unsigned cuckoo_copies(const cuckoo_reader& filter, const cuckoo_place& at) noexcept {
-  return copies_of(filter, at);
-}
-
-insert_outcome cuckoo_insert(const cuckoo_writer& filter, const cuckoo_place& at) noexcept {
-  const unsigned present = copies_of(filter.reader(), at);
-  if (present >= (at.first == at.second ? 1 : 2) * filter.layout.slots()) {
-    return insert_outcome::too_many_copies;
-  }
-  if (!insert_fingerprint(filter, at)) return insert_outcome::full;
-  ++filter.count;
-  return present == 0 ? insert_outcome::inserted : insert_outcome::maybe_present;
-}
-
-bool cuckoo_erase(const cuckoo_writer& filter, const cuckoo_place& at) noexcept {
-  if (!erase_fingerprint(filter, at)) return false;
-  // The count of a damaged file may be too low; it stays at least the number of stash entries.
-  filter.count -= filter.count > filter.stashed;
-  return true;
-}
-
-bool cuckoo_insert_all(const cuckoo_writer& filter, const cuckoo_reader& source) noexcept {
-  const cuckoo_layout& layout = filter.layout;
+std::optional<std::uint64_t> insert_all(const cuckoo_layout& layout, std::byte* payload,
+                                        unsigned& stashed, const std::byte* source) noexcept {
+  std::uint64_t added = 0;
   const auto add = [&](std::uint64_t bucket, std::uint32_t fingerprint) noexcept {
-    return is_contained(cuckoo_insert(filter, layout.place(bucket, fingerprint)));
+    ++added;
+    return is_contained(insert_copy(layout, payload, stashed, layout.place(bucket, fingerprint)));
   };
   for (std::uint64_t bucket = 0; bucket < layout.buckets(); ++bucket) {
     for (unsigned slot = 0; slot < layout.slots(); ++slot) {
-      const std::uint32_t fingerprint = layout.get(source.payload, bucket, slot);
-      if (fingerprint != 0 && !add(bucket, fingerprint)) return false;
+      const std::uint32_t fingerprint = layout.get(source, bucket, slot);
+      if (fingerprint != 0 && !add(bucket, fingerprint)) return std::nullopt;
     }
   }
-  for (unsigned i = 0; i < source.stashed; ++i) {
-    if (!add(source.stash(i).bucket, source.stash(i).fingerprint)) return false;
+  for (unsigned i = 0; i < stash_entries; ++i) {
+    const stash_entry entry = layout.stashed(source, i);
+    if (entry.fingerprint != 0 && !add(entry.bucket, entry.fingerprint)) return std::nullopt;
   }
-  return true;
+  return added;
 }
 
-cuckoo_census cuckoo_take_census(const cuckoo_reader& filter) noexcept {
-  const cuckoo_layout& layout = filter.layout;
-  const std::byte* const payload = filter.payload;
+cuckoo_census take_cuckoo_census(const cuckoo_layout& layout, const std::byte* payload,
+                                 unsigned stashed) noexcept {
   std::uint64_t pairs = 0;
   std::uint64_t single = 0;  // of these, where the two buckets are the same
   // A stored fingerprint counts for its bucket, and for the other bucket unless it is stored there
@@ -227,19 +218,19 @@ cuckoo_census cuckoo_take_census(const cuckoo_reader& filter) noexcept {
     }
   }
   settle();
-  for (unsigned i = 0; i < filter.stashed; ++i) {
-    const stash_entry entry = filter.stash(i);
+  for (unsigned i = 0; i < stashed; ++i) {
+    const stash_entry entry = layout.stashed(payload, i);
     const cuckoo_place at = layout.place(entry.bucket, entry.fingerprint);
     // Counted already, in a bucket or as one of the i entries before.
-    if (cuckoo_copies({layout, payload, i}, at) != 0) continue;
+    if (layout.contains(payload, at) || stashed_copies(layout, payload, i, at) != 0) continue;
     pairs += at.first == at.second ? 1 : 2;
     single += at.first == at.second ? 1 : 0;
   }
   return {pairs, (pairs + single) / 2};
 }
 
-std::optional<unsigned> cuckoo_check_stash(const cuckoo_layout& layout,
-                                           std::span<const std::byte> payload) noexcept {
+std::optional<unsigned> check_stash(const cuckoo_layout& layout,
+                                    std::span<const std::byte> payload) noexcept {
   // The table ends in the last word before the stash.
   const unsigned used_bits = layout.table_bits() % 64;
   const auto last_word = load<std::uint64_t>(payload.data() + layout.stash_at() - 8);

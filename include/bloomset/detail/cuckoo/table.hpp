@@ -1,6 +1,8 @@
 #pragma once
 
-// The operations of a cuckoo filter on one fingerprint, and walks over all of them.
+// The operations of a cuckoo filter on one fingerprint, and walks over all of them. `stashed` is
+// the number of stash entries in use. They come first, and the others are zero, so that a filter
+// whose keys were all erased is all zeros.
 
 #include <bloomset/concepts.hpp>
 #include <bloomset/detail/cuckoo/layout.hpp>
@@ -21,59 +23,45 @@ struct cuckoo_kernels {
   [[gnu::visibility("hidden")]] static const cuckoo_kernels scalar, vector128, vector256, vector512;
 };
 
-/// A filter, read-only.
-struct cuckoo_reader {
-  const cuckoo_layout& layout;
-  const std::byte* payload;
-  unsigned stashed;  ///< entries of the stash in use, which come first; the others are zero
-
-  stash_entry stash(unsigned i) const noexcept { return layout.stashed(payload, i); }
-};
-
-/// A filter that can be changed. A filter whose keys were all erased is all zeros.
-struct cuckoo_writer {
-  const cuckoo_layout& layout;
-  std::byte* payload;
-  unsigned& stashed;
-  std::uint64_t& count;  ///< copies of all fingerprints
-
-  cuckoo_reader reader() const noexcept { return {layout, payload, stashed}; }
-};
-
 /// Queries of a batch. Precondition: room for as many answers as hashes.
-void cuckoo_may_contain(const cuckoo_reader& filter, std::span<const hash64> hashes,
-                        bool* answers) noexcept;
+void cuckoo_may_contain(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,
+                        std::span<const hash64> hashes, bool* answers) noexcept;
 
 /// Copies of a fingerprint in the stash. Pure, so that a loop of queries keeps what it has read.
-[[gnu::pure]] unsigned cuckoo_stashed_copies(const cuckoo_reader& filter,
-                                             const cuckoo_place& at) noexcept;
+[[gnu::pure]] unsigned stashed_copies(const cuckoo_layout& layout, const std::byte* payload,
+                                      unsigned stashed, const cuckoo_place& at) noexcept;
 
 /// All copies of a fingerprint.
-unsigned cuckoo_copies(const cuckoo_reader& filter, const cuckoo_place& at) noexcept;
+unsigned all_copies(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,
+                    const cuckoo_place& at) noexcept;
 
 /// Inserts a copy into a free slot of the first bucket, else of the second. If both are full, a
 /// breadth-first search finds a chain of moves that frees a slot; else the copy goes to the stash.
 /// Without room nothing changes.
-insert_outcome cuckoo_insert(const cuckoo_writer& filter, const cuckoo_place& at) noexcept;
+insert_outcome insert_copy(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+                           const cuckoo_place& at) noexcept;
 
 /// Erases a copy: from the stash, else from a bucket. A stashed fingerprint of that bucket then
 /// moves into the free slot. Returns false if there is no copy.
-bool cuckoo_erase(const cuckoo_writer& filter, const cuckoo_place& at) noexcept;
+bool erase_copy(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+                const cuckoo_place& at) noexcept;
 
-/// Inserts every copy of another filter of the same layout. Stops at the first copy without room
-/// and returns false; the copies before it stay inserted.
-bool cuckoo_insert_all(const cuckoo_writer& filter, const cuckoo_reader& source) noexcept;
+/// Inserts every copy of another payload of the same layout; returns their number. Stops at the
+/// first copy without room and returns nothing; the copies before it stay inserted.
+std::optional<std::uint64_t> insert_all(const cuckoo_layout& layout, std::byte* payload,
+                                        unsigned& stashed, const std::byte* source) noexcept;
 
 /// The result of a walk over the table. O(slots).
 struct cuckoo_census {
   std::uint64_t passing = 0;    ///< pairs (first bucket, fingerprint) of keys that pass as members
   std::uint64_t different = 0;  ///< different fingerprints in a pair of buckets
 };
-cuckoo_census cuckoo_take_census(const cuckoo_reader& filter) noexcept;
+cuckoo_census take_cuckoo_census(const cuckoo_layout& layout, const std::byte* payload,
+                                 unsigned stashed) noexcept;
 
 /// The number of stash entries in use. Returns nothing if an entry is out of range or behind a free
 /// one, or if bits between table and stash are set. Does not read the table.
-std::optional<unsigned> cuckoo_check_stash(const cuckoo_layout& layout,
-                                           std::span<const std::byte> payload) noexcept;
+std::optional<unsigned> check_stash(const cuckoo_layout& layout,
+                                    std::span<const std::byte> payload) noexcept;
 
 }  // namespace bloomset::detail
