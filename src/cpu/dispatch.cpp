@@ -34,8 +34,8 @@ struct usable {
   usable() noexcept {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    // Every feature that a kernel of the set is compiled with (tests/source/kernel_features.py). A CPU or
-    // a virtual machine may have AVX2 and lack LZCNT, which it then executes as BSR.
+    // Every feature that a kernel of the set is compiled with (tests/source/kernel_features.py). A
+    // CPU or a virtual machine may have AVX2 and lack LZCNT, which it then executes as BSR.
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") && has_lzcnt()) {
       sets[size++] = instruction_set::avx2;
