@@ -97,7 +97,7 @@ def test_the_stub_is_what_the_extension_has():
 
 
 def test_the_comparison_runs(tmp_path):
-    done = subprocess.run([sys.executable, ROOT / "bench" / "python.py", "--keys", "1000", "--runs", "1"],
+    done = subprocess.run([sys.executable, ROOT / "bench" / "jobs" / "python.py", "--keys", "1000", "--runs", "1"],
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert "| bloomset, one by one " in done.stdout and "| set " in done.stdout

@@ -19,7 +19,7 @@ def test_clients_lose_nothing_while_servers_save_restart_and_replicate():
 
 @pytest.mark.skipif(bool(PRELOAD), reason="sanitizers are not what it measures")
 def test_the_benchmark_measures_every_filter_and_command():
-    done = subprocess.run([sys.executable, ROOT / "bench" / "server.py", "--items", "300",
+    done = subprocess.run([sys.executable, ROOT / "bench" / "jobs" / "server.py", "--items", "300",
                            "--module", MODULE], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     rows = [line.split("|")[1:-1] for line in done.stdout.splitlines()[2:]]
@@ -33,7 +33,7 @@ def test_the_benchmark_measures_every_filter_and_command():
 
 @pytest.mark.skipif(bool(PRELOAD), reason="sanitizers are not what it measures")
 def test_what_holds_the_server_is_measured():
-    done = subprocess.run([sys.executable, ROOT / "bench" / "server_stalls.py", "--megabytes", "0.1",
+    done = subprocess.run([sys.executable, ROOT / "bench" / "jobs" / "server_stalls.py", "--megabytes", "0.1",
                            "--module", MODULE], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     rows = [line.split("|")[1:-1] for line in done.stdout.splitlines()[2:]]

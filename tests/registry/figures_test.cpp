@@ -35,8 +35,8 @@ TEST(figures, tell_an_overfilled_filter_of_every_kind_that_does_not_grow) {
     auto filter = value_of(kind.create({.capacity = 100, .fpr = 0.01}));
     const auto insert = [&](int first, int last) {
       for (int i = first; i < last; ++i) {
-        const std::string key = std::to_string(i);
-        const std::string_view view = key;
+        const std::string text = std::to_string(i);
+        const std::string_view view = text;
         (void)filter.insert({&view, 1});
       }
     };
