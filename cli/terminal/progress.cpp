@@ -41,7 +41,7 @@ void put(std::string_view text) noexcept {
 
 }  // namespace
 
-std::string progress_line(const progress_state& state, std::size_t width) {
+std::string progress_line(const progress_state& state, std::size_t columns) {
   const double seconds = std::max(state.seconds, 1e-3);
   std::string text = fmt::format("{}, {}", format_count(state.keys, "key"),
                                  per_second(static_cast<double>(state.keys) / seconds));
@@ -55,7 +55,7 @@ std::string progress_line(const progress_state& state, std::size_t width) {
                        bar - filled, text);
   }
   // The last column stays free, because some terminals wrap there.
-  if (text.size() >= width) text.resize(width == 0 ? 0 : width - 1);
+  if (text.size() >= columns) text.resize(columns == 0 ? 0 : columns - 1);
   return text;
 }
 

@@ -18,9 +18,9 @@ struct progress_state {
   double seconds = 0;
 };
 
-/// The line, at most `width` columns: percentage, bar, keys, keys per second and remaining time.
+/// The line, at most that many columns: percentage, bar, keys, keys per second and remaining time.
 /// Without a total only keys and keys per second.
-std::string progress_line(const progress_state& state, std::size_t width);
+std::string progress_line(const progress_state& state, std::size_t columns);
 
 /// Draws that line on stderr, first after half a second, then at most ten times per second. Does
 /// nothing if stderr is not a terminal, or one that cannot redraw a line (TERM=dumb), or if
