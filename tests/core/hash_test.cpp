@@ -14,6 +14,7 @@
 
 #include "tests/support/function_family.hpp"
 #include "tests/support/instruction_sets.hpp"
+#include "tests/support/places.hpp"
 
 namespace bloomset::test {
 namespace {
@@ -21,10 +22,6 @@ namespace {
 static_assert(hasher<xxh3_hasher> && hasher<filter_hasher> && hasher<key_ref_hasher> &&
               hasher<element_hasher>);
 static_assert(probe_scheme<double_hashing>);
-
-std::span<const std::byte> bytes(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
 
 // XXH3_64bits of the buffer that xxHash's own sanity check fills (tests/sanity_test of the xxHash
 // project: byte i is the top byte of PRIME32 * PRIME64^i), under seed 0 and under seed PRIME64.
@@ -106,16 +103,6 @@ TEST(hash, mulhi64_is_the_upper_half_of_the_product) {
   EXPECT_EQ(detail::mulhi64(0xffffffffffffffff, 0xffffffffffffffff), 0xfffffffffffffffeU);
   EXPECT_EQ(detail::mulhi64(0x123456789abcdef0, 0xfedcba9876543210), 0x121fa00ad77d7422U);
 }
-
-template <class Probe>
-std::vector<std::uint64_t> places(std::string_view key, unsigned k, std::uint64_t m,
-                                  std::uint64_t seed = 0) {
-  std::vector<std::uint64_t> all;
-  const typename Probe::hasher_type hash(seed);
-  for (unsigned i = 0; i < k; ++i) all.push_back(Probe().position(hash(bytes(key)), i, m));
-  return all;
-}
-using indices = std::vector<std::uint64_t>;
 
 TEST(probe, places_of_double_hashing_are_pinned) {
   EXPECT_EQ(places<double_hashing>("", 3, 1000, 0), (indices{146, 663, 522}));

@@ -11,27 +11,18 @@
 #include <vector>
 
 #include "teach/rules.hpp"
+#include "tests/support/places.hpp"
 
 namespace bloomset::teach {
 namespace {
 
+using test::bytes;
+using test::indices;
+using test::places;
+
 static_assert(hasher<fnv_murmur_hasher>);
 static_assert(probe_scheme<salted_hashing> && probe_scheme<md5_hashing> &&
               probe_scheme<fnv_murmur_hashing>);
-
-std::span<const std::byte> bytes(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
-
-template <class Probe>
-std::vector<std::uint64_t> places(std::string_view key, unsigned k, std::uint64_t m,
-                                  std::uint64_t seed = 0) {
-  std::vector<std::uint64_t> all;
-  const typename Probe::hasher_type hash(seed);
-  for (unsigned i = 0; i < k; ++i) all.push_back(Probe().position(hash(bytes(key)), i, m));
-  return all;
-}
-using indices = std::vector<std::uint64_t>;
 
 TEST(lecture_rules, places_of_salted_hashing_are_pinned) {
   EXPECT_EQ(places<salted_hashing>("", 3, 1000, 0), (indices{564, 838, 259}));
