@@ -9,3 +9,12 @@ template <class Words>
 }
 
 #include "cpu/lanes.inl"
+
+// Writes whether each number is zero, or whether it is not.
+template <bool Zero>
+[[gnu::always_inline]] inline void store_answers(bool* to, const lane_words& x) noexcept {
+  const auto zero = reinterpret_cast<__m256d>(x == 0);
+  const auto mask = static_cast<unsigned>(_mm256_movemask_pd(zero)) ^ (Zero ? 0U : 15U);
+  const std::uint32_t four = mask * 0x204081U & 0x01010101U;  // a byte for each bit
+  std::memcpy(to, &four, sizeof four);
+}

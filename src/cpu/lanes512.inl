@@ -9,3 +9,12 @@ template <class Words>
 }
 
 #include "cpu/lanes.inl"
+
+// Writes whether each number is zero, or whether it is not.
+template <bool Zero>
+[[gnu::always_inline]] inline void store_answers(bool* to, const lane_words& x) noexcept {
+  const auto words = reinterpret_cast<__m512i>(x);
+  const __mmask16 mask =
+      Zero ? _mm512_testn_epi64_mask(words, words) : _mm512_test_epi64_mask(words, words);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_maskz_set1_epi8(mask, 1));
+}

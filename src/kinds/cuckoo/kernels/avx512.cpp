@@ -7,7 +7,7 @@
 #include "cpu/avx512.hpp"
 #include "cpu/target.hpp"
 
-BLOOMSET_TARGET_BEGIN("avx512f,avx512vl,avx512dq")
+BLOOMSET_TARGET_BEGIN("avx512f,avx512vl,avx512dq,avx512bw")
 
 namespace bloomset::detail {
 namespace cuckoo_avx512 {

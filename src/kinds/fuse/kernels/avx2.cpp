@@ -16,17 +16,11 @@ namespace {
 
 #include "cpu/lanes256.inl"
 
-// Loads of single words: gathers are slow on many CPUs with AVX2.
-[[gnu::always_inline]] inline lane_words words_at(const std::byte* from,
-                                                  const std::uint64_t* bits) noexcept {
-  lane_words words{};
-  for (std::size_t i = 0; i < lanes; ++i) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, from + (bits[i] >> 3), sizeof word);
-    words[i] = word;
-  }
-  return words >> (load_lanes(bits) & 7);
-}
+constexpr unsigned max_bits = 32;
+// Such a filter fits into the third-level cache, and the loads of several vectors overlap.
+constexpr std::uint64_t max_cached = UINT64_MAX;
+
+#include "kinds/fuse/kernels/words.inl"
 
 #include "kinds/fuse/kernels/lanes.inl"
 

@@ -47,8 +47,8 @@ struct vq_group {
     } else {
       h = load_lanes(hashes + i);
     }
-    const lane_words first = scaled(h, zero + layout.blocks()) >> 32;
-    const lane_words tag = scaled(h * 0x9e3779b97f4a7c15, zero + layout.tags()) >> 32;
+    const lane_words first = scaled(h, zero + layout.blocks());
+    const lane_words tag = scaled(h * 0x9e3779b97f4a7c15, zero + layout.tags());
     const auto is_last = first >= last_region;
     const lane_words base = is_last ? last_region : first & ~(vq_region_blocks - 1);
     const lane_words size = is_last ? last_size : zero + vq_region_blocks;
