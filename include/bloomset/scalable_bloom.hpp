@@ -18,7 +18,6 @@
 #include <bloomset/detail/core/filter_memory.hpp>
 #include <bloomset/detail/core/key_overloads.hpp>
 #include <bloomset/detail/core/precondition.hpp>
-#include <bloomset/detail/scalable_bloom/chain.hpp>
 #include <bloomset/plan/numeric.hpp>
 #include <bloomset/plan/scalable_bloom_plan.hpp>
 #include <bloomset/probe.hpp>
@@ -41,7 +40,7 @@ namespace bloomset {
 ///             more bits per key.
 /// Query       Queries the members newest first, where most keys are, and stops at the first that
 ///             may contain the key. A key that no member contains costs about two probes per
-///             member. A batch prefetches the cache lines of all members together.
+///             member.
 /// Insert      A query of all members, then k bits in the newest: O(L k). O(m) when it opens a
 ///             member.
 /// Growth      Opens a member when the newest holds its capacity. The mean rate over all seeds
@@ -145,21 +144,14 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
 
   /// Whether the key of this hash may be a member. False is certain.
   bool may_contain(const hash_type& h) const noexcept {
-    const std::span<const member_type> chain = members();
-    for (std::size_t i = chain.size(); i-- > 0;) {
-      if (chain[i].may_contain(h)) return true;
-    }
-    return false;
+    return any_contains(members(), h);
   }
 
   /// Answers a batch of queries. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    for (std::size_t at = 0; at < hs.size(); at += group) {
-      const auto keys = hs.subspan(at, detail::min(group, hs.size() - at));
-      const std::uint32_t absent = query(keys).absent_from(members());
-      for (std::size_t i = 0; i < keys.size(); ++i) answers[at + i] = (absent >> i & 1) == 0;
-    }
+    const std::span<const member_type> chain = members();
+    for (std::size_t i = 0; i < hs.size(); ++i) answers[i] = any_contains(chain, hs[i]);
   }
 
   /// Inserts the key of this hash. If it may be there already, returns `maybe_present` and changes
@@ -169,7 +161,11 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
   insert_outcome insert(const hash_type& h) noexcept
     requires growable_storage<Storage>
   {
-    return may_contain(h) ? insert_outcome::maybe_present : insert_new(members_.size() - 1, h);
+    if (may_contain(h)) return insert_outcome::maybe_present;
+    if (members_.back().size() >= members_.back().capacity() && !open_member()) {
+      return insert_outcome::full;
+    }
+    return members_.back().insert(h);
   }
 
   /// Inserts a batch, in order, up to the first key without room.
@@ -177,18 +173,8 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
     requires growable_storage<Storage>
   {
     insert_summary summary;
-    for (std::size_t at = 0; at < hs.size(); at += group) {
-      const auto keys = hs.subspan(at, detail::min(group, hs.size() - at));
-      const std::uint32_t absent = query(keys).absent_from(members());
-      const std::size_t newest = members_.size() - 1;
-      for (std::size_t i = 0; i < keys.size(); ++i) {
-        if ((absent >> i & 1) != 0) detail::prefetch_remaining(members_[newest], keys[i]);
-      }
-      for (std::size_t i = 0; i < keys.size(); ++i) {
-        const insert_outcome outcome =
-            (absent >> i & 1) == 0 ? insert_outcome::maybe_present : insert_new(newest, keys[i]);
-        if (!summary.add(outcome)) return summary;
-      }
+    for (const hash_type& h : hs) {
+      if (!summary.add(insert(h))) break;
     }
     return summary;
   }
@@ -279,9 +265,6 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
   }
 
  private:
-  using query = detail::chain_query<member_type>;
-  static constexpr std::size_t group = detail::chain_group;
-
   basic_scalable_bloom(scalable_bloom_params params, std::vector<member_type> members)
       : params_(std::move(params)), members_(std::move(members)) {}
 
@@ -297,6 +280,14 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
     }
   }
 
+  // Newest first, where most keys are.
+  [[gnu::always_inline]] static bool any_contains(std::span<const member_type> chain, hash64 h) {
+    for (std::size_t i = chain.size(); i-- > 0;) {
+      if (chain[i].may_contain(h)) return true;
+    }
+    return false;
+  }
+
   static result<member_type> empty_member(const bloom_params& plan) {
     auto memory = owned_storage::make(detail::bytes_for_bits(plan.bits));
     if (!memory) return fail(std::move(memory.error()));
@@ -308,19 +299,6 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
     Number all{};
     for (const member_type& m : members()) all += part(m);
     return all;
-  }
-
-  // Inserts a key that no member contained when `newest` was the newest. Since then the key can
-  // only have been inserted into that member and those opened after it.
-  insert_outcome insert_new(std::size_t newest, const hash_type& h) noexcept {
-    for (std::size_t i = newest; i + 1 < members_.size(); ++i) {
-      if (members_[i].may_contain(h)) return insert_outcome::maybe_present;
-    }
-    if (members_.back().size() >= members_.back().capacity()) {
-      if (members_.back().may_contain(h)) return insert_outcome::maybe_present;
-      if (!open_member()) return insert_outcome::full;
-    }
-    return members_.back().insert(h);
   }
 
   bool open_member() noexcept {
