@@ -10,8 +10,6 @@
 
 namespace bloomset::detail {
 
-inline constexpr std::size_t vq_group_size = 32;
-
 /// The place of a key, whose blocks are being prefetched.
 [[gnu::always_inline]] inline vector_quotient_place vq_fetch_place(const vq_layout& layout,
                                                                    const std::byte* blocks,
@@ -22,20 +20,31 @@ inline constexpr std::size_t vq_group_size = 32;
   return at;
 }
 
-/// Calls `use(i, place)` for every hash in order until it returns false. The blocks of a later hash
-/// are prefetched before each call.
+/// Calls `use(i, place)` for every hash in order until it returns false. The blocks of a group of
+/// keys are prefetched before those of the group before are used.
 template <class Use>
-void vq_for_each_place(const vq_layout& layout, const std::byte* blocks,
-                       std::span<const hash64> hashes, Use&& use) noexcept {
-  constexpr std::size_t ahead = vq_group_size / 2;
-  std::array<vector_quotient_place, vq_group_size> places;
-  const auto fetch = [&](std::size_t i) {
-    if (i < hashes.size()) places[i % vq_group_size] = vq_fetch_place(layout, blocks, hashes[i]);
+[[gnu::always_inline]] inline void vq_for_each_place(const vq_layout& layout,
+                                                     const std::byte* blocks,
+                                                     std::span<const hash64> hashes,
+                                                     Use&& use) noexcept {
+  constexpr std::size_t group = 16;
+  std::array<std::array<vector_quotient_place, group>, 2> places;
+  const auto fetch = [&](std::size_t first, auto& to) {
+    const std::size_t left = hashes.size() - first;
+    const std::size_t size = left < group ? left : group;
+    for (std::size_t i = 0; i < size; ++i) {
+      to[i] = vq_fetch_place(layout, blocks, hashes[first + i]);
+    }
+    return size;
   };
-  for (std::size_t i = 0; i < ahead; ++i) fetch(i);
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    fetch(i + ahead);
-    if (!use(i, places[i % vq_group_size])) return;
+  std::size_t size = fetch(0, places[0]);
+  for (std::size_t first = 0, turn = 0; size != 0; turn ^= 1) {
+    const std::size_t next_size = fetch(first + size, places[turn ^ 1]);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (!use(first + i, places[turn][i])) return;
+    }
+    first += size;
+    size = next_size;
   }
 }
 

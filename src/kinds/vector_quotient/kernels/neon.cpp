@@ -226,55 +226,31 @@ bool erase_one(const vq_writer& filter, hash64 h) {
 
 // Batches -----------------------------------------------------------------------------------------
 
-// Calls `use(i, place)` for every hash in order until it returns false. The blocks of a group of
-// keys are prefetched before those of the group before are used.
-template <class Use>
-[[gnu::always_inline]] inline void for_places(const vq_layout& layout, const std::byte* blocks,
-                                              std::span<const hash64> hashes, Use&& use) noexcept {
-  constexpr std::size_t group = vq_group_size / 2;
-  vector_quotient_place places[2][group];
-  const auto fetch = [&](std::size_t first, vector_quotient_place* to) {
-    const std::size_t left = hashes.size() - first;
-    const std::size_t size = left < group ? left : group;
-    for (std::size_t i = 0; i < size; ++i) {
-      to[i] = vq_fetch_place(layout, blocks, hashes[first + i]);
-    }
-    return size;
-  };
-  std::size_t size = fetch(0, places[0]);
-  for (std::size_t first = 0, turn = 0; size != 0; turn ^= 1) {
-    const std::size_t next_size = fetch(first + size, places[turn ^ 1]);
-    for (std::size_t i = 0; i < size; ++i) {
-      if (!use(first + i, places[turn][i])) return;
-    }
-    first += size;
-    size = next_size;
-  }
-}
-
 template <class Ops>
 void may_contain(const vq_reader& filter, std::span<const hash64> hashes, bool* answers) {
   const vq_layout layout = *filter.layout;
   const Ops ops(layout);
-  for_places(layout, filter.blocks, hashes,
-             [&](std::size_t i, const vector_quotient_place& at) __attribute__((always_inline)) {
-               answers[i] = is_in_blocks(layout, ops, filter.blocks, at) ||
-                            (filter.stashed != 0 && vq_stashed_copies(filter, at) != 0);
-               return true;
-             });
+  vq_for_each_place(layout, filter.blocks, hashes,
+                    [&](std::size_t i, const vector_quotient_place& at)
+                        __attribute__((always_inline)) {
+                          answers[i] = is_in_blocks(layout, ops, filter.blocks, at) ||
+                                       (filter.stashed != 0 && vq_stashed_copies(filter, at) != 0);
+                          return true;
+                        });
 }
 
 template <class Ops>
 void count(const vq_reader& filter, std::span<const hash64> hashes, std::uint64_t* counts) {
   const vq_layout layout = *filter.layout;
   const Ops ops(layout);
-  for_places(layout, filter.blocks, hashes,
-             [&](std::size_t i, const vector_quotient_place& at) __attribute__((always_inline)) {
-               counts[i] = filter.stashed != 0 || is_in_blocks(layout, ops, filter.blocks, at)
-                               ? vq_copies(filter, at)
-                               : 0;
-               return true;
-             });
+  vq_for_each_place(
+      layout, filter.blocks, hashes,
+      [&](std::size_t i, const vector_quotient_place& at) __attribute__((always_inline)) {
+        counts[i] = filter.stashed != 0 || is_in_blocks(layout, ops, filter.blocks, at)
+                        ? vq_copies(filter, at)
+                        : 0;
+        return true;
+      });
 }
 
 template <class Ops>
@@ -282,10 +258,11 @@ insert_summary insert(const vq_writer& filter, std::span<const hash64> hashes) {
   const vq_layout layout = *filter.layout;
   const Ops ops(layout);
   insert_summary summary;
-  for_places(layout, filter.blocks, hashes,
-             [&](std::size_t, const vector_quotient_place& at) __attribute__((always_inline)) {
-               return summary.add(insert_at(layout, ops, filter, at));
-             });
+  vq_for_each_place(layout, filter.blocks, hashes,
+                    [&](std::size_t, const vector_quotient_place& at)
+                        __attribute__((always_inline)) {
+                          return summary.add(insert_at(layout, ops, filter, at));
+                        });
   return summary;
 }
 
