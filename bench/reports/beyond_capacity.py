@@ -71,8 +71,7 @@ def main():
         f"Rate of false positives, planned for {PLANNED:,} keys at {percent(RATE)}",
         "keys in the filter, relative to the planned number",
         [(", ".join(names) + ending(full), points) for names, points, full in curves],
-        [(f"planned rate: {percent(RATE)}", RATE)], label=lambda load: f"{load:g}x" if load in NAMED else "",
-        decades=percent, right=250))
+        [(f"planned rate: {percent(RATE)}", RATE)], NAMED, label=lambda load: f"{load:g}x", tick=percent))
     print(table(["kind"] + [f"{load:g}x" for load in NAMED],
                 [[", ".join(f"`{name}`" for name in names)]
                  + [percent(dict(points)[load]) if load in dict(points) else "full" for load in NAMED]

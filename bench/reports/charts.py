@@ -13,10 +13,10 @@ import math
 import pathlib
 import re
 import sys
+import textwrap
 
 import drawbacks
-from drawing import (OURS, PEER, bars, binary, count, figure, lines, percent, size_of, table,
-                     times)
+from drawing import bars, binary, colour_of, count, figure, lines, percent, size_of, table, times
 from goals import goals
 from records import Results, built, line_limit, query, ratio
 
@@ -74,7 +74,7 @@ def filter_table(results, n, fpr, charts):
         text += "\n\n" + table(head, [[r["name"], figure(query(r, "batch", 0)), r["remark"].removeprefix("fastest ")]
                                       for r in results.all("filter", n=n, fpr=fpr, group="limit")]
                                + [["fastest of them, two threads", figure(line_limit(results, n, fpr, 2)[0]), ""]])
-    drawn = [(r["name"], ask(r, 50), OURS if r["group"] == "ours" else PEER) for r in rows]
+    drawn = [(r["name"], ask(r, 50), colour_of(r["name"])) for r in rows]
     drawn = sorted((d for d in drawn if d[1]), key=lambda d: d[1])
     if drawn:
         name = f"query-{n}-{fpr * 100:.3g}.svg"
@@ -89,11 +89,10 @@ def filter_table(results, n, fpr, charts):
 def more_charts(rows, n, fpr, charts):
     """Builds and sizes of the largest filters."""
     at = f"{count(n)} keys at {percent(fpr)}"
-    colour = lambda r: OURS if r["group"] == "ours" else PEER
-    builds = sorted((built(r), r["name"], colour(r)) for r in rows if built(r))
+    builds = sorted((built(r), r["name"], colour_of(r["name"])) for r in rows if built(r))
     charts["build.svg"] = bars(f"Building {at}, one thread: ns per key",
                                [(name, ns, c) for ns, name, c in builds])
-    spaces = sorted((of_bound(r), r["name"], colour(r)) for r in rows if of_bound(r))
+    spaces = sorted((of_bound(r), r["name"], colour_of(r["name"])) for r in rows if of_bound(r))
     charts["space.svg"] = bars(f"{at}: bits, in times of log2(1 / measured rate)",
                                [(name, times_of, c) for times_of, name, c in spaces], ("the bound", 1))
     return "\n\n![Time to build]({folder}/build.svg)\n\n![Space]({folder}/space.svg)"
@@ -137,8 +136,7 @@ def sets(results, charts):
              size_of(r["bytes"]), f"{r['bytes'] / r['n']:.2f}", figure(r["build_ns"])]
             + [figure(asked(r, p)) for p in (0, 50, 100)] for r in rows]
     charts["sets.svg"] = bars(f"{count(base['n'])} URLs: bytes per key",
-                              [(r["name"], r["bytes"] / r["n"],
-                                OURS if r["name"].startswith("bloomset") else PEER) for r in rows])
+                              [(r["name"], r["bytes"] / r["n"], colour_of(r["name"])) for r in rows])
     return (f"{count(base['n'])} URLs of {base['text'] / base['n']:.0f} bytes, filters at 1%, one "
             "thread, keys hashed each time.\n\n" + table(["", "memory, ratio", "time, ratio, half present", "memory", "bytes/key",
                                  "build, ns", "absent, ns", "half, ns", "present, ns"], body)
@@ -192,7 +190,7 @@ def fill_in(document, results):
         name = match[1]
         if name not in SECTIONS:
             sys.exit(f"{document}: there are no results called {name}")
-        text = SECTIONS[name](results, charts).replace("{folder}", folder.name)
+        text = wrapped(SECTIONS[name](results, charts).replace("{folder}", folder.name))
         return f"<!-- results: {name} -->\n{text}\n<!-- end of results -->"
 
     text, count_of = MARKER.subn(section, document.read_text())
@@ -206,6 +204,12 @@ def fill_in(document, results):
         (folder / name).write_text(chart)
     document.write_text(text)
     print(f"{document}: {count_of} sections and {len(charts)} charts")
+
+
+def wrapped(text):
+    """Paragraphs in lines of at most 150 characters; tables, headings and pictures as they are."""
+    return "\n".join(line if re.match(r"[|#!<]", line) else textwrap.fill(line, 150, break_long_words=False, break_on_hyphens=False)
+                     for line in text.split("\n"))
 
 
 def main():

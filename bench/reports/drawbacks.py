@@ -1,13 +1,7 @@
 """The sections of docs/how-it-works/drawbacks.md: what counting, growth and a full table cost."""
 
-from drawing import OURS, PEER, bars, binary, count, figure, lines, percent, size_of, table, times
+from drawing import Linear, bars, binary, colour_of, count, figure, lines, percent, size_of, table, times
 from records import ratio
-
-NEW = ("vector_quotient", "expandable")
-
-
-def colour(name):
-    return OURS if name.startswith(NEW) else PEER
 
 
 def counting(results, charts):
@@ -19,7 +13,7 @@ def counting(results, charts):
              figure(r["bits_per_key"], 4), percent(r["rate"]), "yes" if r["erases"] else "no",
              "yes" if r["counts"] else "no"] for r in rows]
     charts["counting.svg"] = bars(f"{count(base['n'])} keys at 1%: bits per key",
-                                  [(r["name"], r["bits_per_key"], colour(r["name"])) for r in rows])
+                                  [(r["name"], r["bits_per_key"], colour_of(r["name"])) for r in rows])
     return (f"{count(base['n'])} keys, planned for 1%.\n\n"
             + table(["", "memory, ratio", "bits/key", "measured rate", "erases", "counts"], body)
             + "\n\n![Bits per key]({folder}/counting.svg)")
@@ -97,9 +91,9 @@ def growth(results, charts):
                if rows[-1]["n"] == most and at_a_time(n) != "one key at a time"
                and n != "vector_quotient, 1024 keys at a time"}
 
-    def chart(name, title, value, unit, marks=(), of=growing):
+    def chart(name, title, value, unit, marks=(), of=growing, **options):
         charts[name] = lines(title, "keys", [(label, [(r["n"], value(r)) for r in rows])
-                                             for label, rows in of.items()], list(marks))
+                                             for label, rows in of.items()], list(marks), **options)
         return f"\n\n![{unit}]({{folder}}/{name})"
 
     text += chart("growth-time.svg", "Query of a non-member as a filter grows: ns",
@@ -111,7 +105,8 @@ def growth(results, charts):
                   lambda r: 100 * r["rate"], "Rate by size", marks=[("asked for: 1%", 1)],
                   of={n: rows for n, rows in series.items() if "made" not in n
                       and "beyond" not in n and "vector" not in n
-                      and at_a_time(n) != "one key at a time"})
+                      and at_a_time(n) != "one key at a time"},
+                  axis=Linear, tick=lambda y: f"{y:.1f}")
     past = [r for n, rows in series.items() if "beyond" in n for r in rows]
     if past:
         text += "\n\n" + table(["a Bloom filter for 64 keys, with"] + [count(r["n"]) for r in past],
@@ -130,7 +125,8 @@ def loads(results, charts):
 
     charts["loads.svg"] = lines("Insert as the table fills: ns", "share of slots taken",
                                 [(r["name"], [(p["load"], p["ns"]) for p in r["points"]])
-                                 for r in rows], [], label=lambda x: f"{100 * x:.0f}%")
+                                 for r in rows], [], [x / 10 for x in range(1, 10)],
+                                x_axis=Linear, label=lambda x: f"{100 * x:.0f}%")
     shown = [x for x in everywhere if x >= 0.5]
     return (f"Insert time in ns per key, up to the given load. Tables have {binary(rows[0]['slots'])} slots, and "
             "batches have 128 keys. A dash means that the table was full before this load.\n\n"

@@ -4,18 +4,21 @@ import * as Plot from '@observablehq/plot';
 
 import {h, s, show} from './dom.js';
 import {number, rate, t} from './i18n.js';
+import COLOURS from './kind-colours.json';
 import {set, state} from './state.js';
 import {ask} from './wasm.js';
 
-// Lines differ by dash, name and sign as well as by colour.
+// Lines differ by dash, name and sign as well as by colour. A kind has the same colour in the charts of docs/.
 const KINDS = [
-  ['bloom', 'var(--f0)', null, 'circle'], ['blocked_bloom', 'var(--f1)', '8 3', 'square'],
-  ['counting_bloom', 'var(--f3)', '2 3', 'diamond'], ['cuckoo', 'var(--f2)', '10 3 2 3', 'triangle'],
-  ['vector_quotient', 'var(--f4)', '5 5', 'star'], ['expandable', 'var(--f5)', '12 4', 'cross'],
-  ['scalable_bloom', 'var(--f6)', '3 2', 'wye'], ['fuse', 'var(--f7)', '14 3 3 3', 'circle'],
-  ['ribbon', 'var(--ink)', '1 3', 'square'],
+  ['bloom', null, 'circle'], ['blocked_bloom', '8 3', 'square'], ['counting_bloom', '2 3', 'diamond'],
+  ['cuckoo', '10 3 2 3', 'triangle'], ['vector_quotient', '5 5', 'star'], ['expandable', '12 4', 'cross'],
+  ['scalable_bloom', '3 2', 'wye'], ['fuse', '14 3 3 3', 'circle'], ['ribbon', '1 3', 'square'],
 ];
-const STYLES = new Map(KINDS.map(([kind, ...rest]) => [kind, rest]));
+const STYLES = new Map(KINDS.map(([kind, ...rest]) => [kind, [`var(--${kind})`, ...rest]]));
+for (const theme of ['light', 'dark']) {
+  const colours = KINDS.map(([kind]) => `--${kind}: ${COLOURS[kind][theme]};`).join(' ');
+  document.head.append(h('style', {}, `:root[data-theme="${theme}"] { ${colours} }`));
+}
 const GROWING = ['expandable', 'scalable_bloom'];
 const SPACE_RATES = Array.from({length: 31}, (_, i) => 10 ** (-0.5 - i * 0.125));
 const MEASURED_RATES = [0.1, 0.01, 0.001];

@@ -48,7 +48,7 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("a site") / "of pages"  # with spaces, as folders of users have
     done = subprocess.run([sys.executable, ROOT / "scripts" / "site", folder], capture_output=True, text=True, timeout=300)
     if done.returncode == 77:
-        missing(done.stderr)
+        missing(done.stderr if os.environ.get("BLOOMSET_NEEDS_ENGINES") else done.stderr.splitlines()[0])
     assert (done.returncode, done.stderr) == (0, "")
     return folder
 
