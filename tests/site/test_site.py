@@ -1,12 +1,15 @@
 """The site of the documentation (scripts/site), in a real Chromium that opens it from a folder.
 
-Each page is opened once, as wide as a phone. If pip cannot install MkDocs, or if Chromium or its driver is missing, these
+Each page is loaded once, as wide as a phone. If pip cannot install MkDocs, or if Chromium or its driver is missing, these
 tests are skipped; with BLOOMSET_NEEDS_ENGINES they fail. The last lines of pages are tested without either.
 """
 
+import contextlib
 import importlib.util
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -17,16 +20,29 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PHONE = 360
 
-# What is wrong with a page, and what it links to.
+# Loads pages in frames as wide as a phone, three at a time, and returns what each links to and what is wrong with it.
 LOOK = """
-    const {clientWidth, scrollWidth} = document.documentElement;
-    return {
-      links: [...document.querySelectorAll('a[href]')].map((link) => link.href),
-      ids: [...document.querySelectorAll('[id]')].map((element) => element.id),
-      images: [...document.images].map((image) => image.src),
-      without: [...document.images].filter((image) => !image.alt).map((image) => image.src),
-      scrolls: scrollWidth > clientWidth ? scrollWidth : 0,
+    const [addresses, width, done] = arguments;
+    const seen = {};
+    const look = async () => {
+      const frame = document.body.appendChild(document.createElement('iframe'));
+      frame.style.cssText = `border: 0; width: ${width}px; height: 740px`;
+      while (addresses.length) {
+        const address = addresses.pop();
+        await new Promise((loaded) => { frame.onload = loaded; frame.src = address; });
+        const page = frame.contentDocument;
+        const {clientWidth, scrollWidth} = page.documentElement;
+        const images = [...page.images];
+        seen[address] = {
+          links: [...page.querySelectorAll('a[href]')].map((link) => link.href),
+          ids: [...page.querySelectorAll('[id]')].map((element) => element.id),
+          images: images.map((image) => image.src),
+          broken: images.filter((image) => !image.naturalWidth || !image.alt).map((image) => image.src),
+          scrolls: scrollWidth > clientWidth ? scrollWidth : 0,
+        };
+      }
     };
+    Promise.all([look(), look(), look()]).then(() => done(seen));
 """
 
 
@@ -53,8 +69,8 @@ def site(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
+@contextlib.contextmanager
+def chromium(profile, *more):
     if not (shutil.which("chromium") and shutil.which("chromedriver")):
         missing("chromium and chromium-driver are not installed")
     try:
@@ -62,19 +78,23 @@ def browser(tmp_path_factory):
         from selenium.webdriver.chrome.service import Service
     except ImportError:
         missing("python3-selenium is not installed")
-
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
-    for argument in module("explorer_conftest", "tests/explorer/conftest.py").ARGUMENTS:
+    for argument in (*module("explorer_conftest", "tests/explorer/conftest.py").ARGUMENTS, f"--user-data-dir={profile}", *more):
         options.add_argument(argument)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
-    options.page_load_strategy = "eager"  # style sheets and scripts, but not pictures
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+    driver.set_script_timeout(120)
     yield driver
     said = [entry for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
     driver.quit()
     assert said == []
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with chromium(tmp_path_factory.mktemp("chromium")) as driver:
+        yield driver
 
 
 def width(browser, pixels):
@@ -93,18 +113,20 @@ def colours(browser):
 
 
 @pytest.fixture(scope="module")
-def looked_at(site, browser):
-    """What LOOK says of each page, by its address without the anchor."""
-    width(browser, PHONE)
-    seen, waiting = {}, [(site / "index.html").as_uri()]
-    while waiting:
-        address = waiting.pop()
-        path = path_of(address)
-        # The explorer has tests of its own.
-        if address not in seen and path.suffix == ".html" and path != site / "explorer.html" and path.is_file():
-            browser.get(address)
-            seen[address] = browser.execute_script(LOOK)
-            waiting += [link.split("#")[0] for link in seen[address]["links"] if link.startswith("file:")]
+def looked_at(site, tmp_path_factory):
+    """What LOOK says of each page, by its address without the anchor. The explorer has tests of its own."""
+    def is_page(address):
+        return address.startswith("file:") and path_of(address).suffix == ".html" and path_of(address).is_file()
+
+    seen = {}
+    waiting = {(site / "index.html").as_uri()}
+    with chromium(tmp_path_factory.mktemp("chromium"), "--allow-file-access-from-files") as driver:
+        driver.get((site / "index.html").as_uri())
+        while waiting:
+            found = driver.execute_async_script(LOOK, sorted(waiting), PHONE)
+            seen |= found
+            links = {link.partition("#")[0] for page in found.values() for link in page["links"]}
+            waiting = {link for link in links if is_page(link)} - seen.keys() - {(site / "explorer.html").as_uri()}
     return seen
 
 
@@ -131,10 +153,17 @@ def test_every_page_of_the_documentation_is_there(site):
     assert [str(name) for name in names if not (site / name).is_file()] == []
 
 
+def test_lists_and_tables_are_rendered(site):
+    pages = [(page, re.sub(r"<pre>.*?</pre>", "", page.read_text(), flags=re.S)) for page in site.rglob("*.html")
+             if page != site / "explorer.html"]
+    left = [(page.name, line) for page, text in pages
+            for line in re.findall(r"^\s*(?:<p>)?(?:[-*] |\d+\. |\||```).*", text, re.M)]
+    assert left == []
+
+
 def test_pictures_are_there_and_described(looked_at):
-    pictures = {image for page in looked_at.values() for image in page["images"] if not image.startswith("data:")}
-    assert [image for image in pictures if not path_of(image).is_file()] == [] and len(pictures) > 15
-    assert [image for page in looked_at.values() for image in page["without"]] == []
+    assert [image for page in looked_at.values() for image in page["broken"]] == []
+    assert len({image for page in looked_at.values() for image in page["images"]}) > 20
 
 
 def test_a_phone_needs_no_horizontal_scrolling(looked_at):
@@ -185,6 +214,15 @@ def test_the_menu_opens_on_a_phone(site, browser):
     browser.find_element("css selector", "#menu-button").click()
     link.click()
     assert browser.current_url.endswith("/docs/start/install.html")
+
+
+def test_kinds_have_the_same_colours_in_all_pictures():
+    colours = json.loads((ROOT / "explorer" / "src" / "kind-colours.json").read_text())
+    rule = re.compile(r"\.(?:fill-|stroke-)?(" + "|".join(colours) + r") \{ (?:fill|stroke): (#\w+) \}")
+    painted = [(picture.name, kind, colour) for picture in sorted((ROOT / "docs").rglob("*.svg"))
+               for kind, colour in rule.findall(picture.read_text())]
+    assert [paint for paint in painted if paint[2] not in colours[paint[1]].values()] == []
+    assert {kind for _, kind, _ in painted} == set(colours)
 
 
 def test_last_lines_name_the_next_page_and_the_page_above():
