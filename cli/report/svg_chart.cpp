@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
 namespace bloomset::cli {
@@ -18,18 +19,17 @@ constexpr double right = 690;  // the names of the lines stand to the right of i
 constexpr double top = 84;
 constexpr double bottom = 490;
 
-struct look {
+struct kind_colour {
+  std::string_view kind;
   std::string_view colour;
-  std::string_view dash;
 };
-// Okabe and Ito's colours ("Color Universal Design", 2008), which all types of colour vision can
-// distinguish. Those too light for a line on white are darker here. The dashes distinguish the
-// lines without colour.
-constexpr std::array looks = {
-    look{"#0072b2", ""},         look{"#b85400", "9 3"},      look{"#a5457f", "2 3"},
-    look{"#00805d", "10 3 2 3"}, look{"#8a6d00", "5 5"},      look{"#2a86b8", "14 4"},
-    look{"#5b4bb5", "4 2"},      look{"#555f6d", "14 3 3 3"}, look{"#222222", "1 3"},
+// The list of the explorer page. The dashes distinguish the lines without colour.
+constexpr kind_colour kind_colours[] = {
+#include "kind_colours.inc"
 };
+constexpr std::string_view other_colour = "#555f6d";
+constexpr std::array<std::string_view, 9> dashes = {"",     "9 3", "2 3",      "10 3 2 3", "5 5",
+                                                    "14 4", "4 2", "14 3 3 3", "1 3"};
 
 std::string escaped(std::string_view text) {
   using escape = std::pair<char, std::string_view>;
@@ -149,9 +149,12 @@ class drawing {
 
 }  // namespace
 
-chart_line line_of(std::string_view name, std::size_t n) {
-  const look& style = looks.at(n % looks.size());
-  return {.name = std::string(name), .points = {}, .colour = style.colour, .dash = style.dash};
+chart_line line_of(std::string_view kind, std::size_t n) {
+  const auto* const known = std::ranges::find(kind_colours, kind, &kind_colour::kind);
+  return {.name = std::string(kind),
+          .points = {},
+          .colour = known == std::end(kind_colours) ? other_colour : known->colour,
+          .dash = dashes.at(n % dashes.size())};
 }
 
 std::string to_svg(const chart& drawn) {

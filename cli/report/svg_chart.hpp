@@ -24,8 +24,8 @@ struct chart_line {
   bool dots = false;      ///< its points are drawn too: the first filled, the others hollow
 };
 
-/// A line without points yet, in the n-th of nine styles.
-chart_line line_of(std::string_view name, std::size_t n);
+/// A kind's line without points yet, in the kind's colour and with the n-th of nine dashes.
+chart_line line_of(std::string_view kind, std::size_t n);
 
 /// A single point with a text.
 struct chart_mark {

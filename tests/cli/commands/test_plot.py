@@ -1,11 +1,14 @@
 """`bloomset plan --plot`: a chart with labels, and the plan itself as a point."""
 
+import json
 import math
+import pathlib
 import re
 import xml.etree.ElementTree as tree
 
 import pytest
 
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -43,6 +46,8 @@ def test_every_kind_and_the_bound_have_a_line(plan, tmp_path):
     root = tree.parse(tmp_path / "p.svg").getroot()
     lines = {line.find(SVG + "title").text: line for line in root.iter(SVG + "polyline")}
     assert kinds | {"least possible"} == set(lines)
+    colours = json.loads((ROOT / "explorer" / "src" / "kind-colours.json").read_text())
+    assert {kind: lines[kind].get("stroke") for kind in kinds} == {kind: colours[kind]["light"] for kind in kinds}
     # No kind is below the bound: at its rates it has more bits.
     assert all(len(line.get("points").split()) > 10 for line in lines.values())
 
