@@ -12,6 +12,8 @@
 #include <span>
 #include <utility>
 
+#include "tests/support/filter_types.hpp"
+
 namespace bloomset::test {
 namespace {
 
@@ -28,9 +30,7 @@ class batch_without_room : public testing::Test {
   }
 };
 
-using filters = testing::Types<bloom, blocked_bloom, counting_bloom, scalable_bloom, cuckoo,
-                               vector_quotient, expandable, fuse, ribbon>;
-TYPED_TEST_SUITE(batch_without_room, filters);
+TYPED_TEST_SUITE(batch_without_room, kind_types);
 
 TYPED_TEST(batch_without_room, is_a_broken_precondition) {
   TypeParam filter = this->make();

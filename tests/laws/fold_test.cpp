@@ -278,10 +278,10 @@ TEST(Fold, FiltersOfDifferentSizesAreMergedAtTheirGreatestCommonSize) {
 TEST(Fold, AnEmptyFilterDoesNotFoldTheOtherAway) {
   constexpr std::uint64_t small = 31;
   constexpr std::uint64_t large = 97;
-  for (const std::string_view kind : {"blocked_bloom", "bloom"}) {
+  for (const kind_info& kind : kinds()) {
+    if (!kind.can.fold) continue;
     const auto made = [&](std::uint64_t blocks, bool has_key) {
-      auto f = value_of(
-          value_of(find_kind(kind))->create({.capacity = 40 * blocks, .bits = 512 * blocks}));
+      auto f = value_of(kind.create({.capacity = 40 * blocks, .bits = 512 * blocks}));
       const std::vector<std::string_view> key = {"a"};
       if (has_key) value_of(f.insert(key));
       return f;
@@ -304,7 +304,7 @@ TEST(Fold, AnEmptyFilterDoesNotFoldTheOtherAway) {
     auto filter = made(small, true);
     const auto before = serialize(filter.image());
     const auto refused = merge_folded(filter, made(large, true));
-    ASSERT_FALSE(refused) << kind;
+    ASSERT_FALSE(refused) << kind.name;
     EXPECT_EQ(refused.error().code, errc::incompatible);
     EXPECT_EQ(serialize(filter.image()), before);
   }
@@ -338,9 +338,9 @@ TEST(Fold, ThousandsOfSizesMergeToTheFilterOfTheirGreatestCommonSize) {
 
 TEST(Fold, AnyFilterFoldsAlsoFromAMappedFile) {
   const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "fold.bloom";
-  for (const std::string_view kind : {"blocked_bloom", "bloom"}) {
-    auto made = value_of(value_of(find_kind(kind))->create({.capacity = 50'000, .fpr = 0.01}));
-    EXPECT_TRUE(made.can().fold);
+  for (const kind_info& kind : kinds()) {
+    if (!kind.can.fold) continue;
+    auto made = value_of(kind.create({.capacity = 50'000, .fpr = 0.01}));
     const std::vector<std::string_view> keys = {"a", "b", "c"};
     value_of(made.insert(keys));
     value_of(save(made, path));

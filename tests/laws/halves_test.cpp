@@ -306,13 +306,13 @@ TEST(collisions, a_key_with_the_hash_of_a_member_passes_64_bits_and_not_128) {
   std::string twin(sizeof forged, '\0');
   std::memcpy(twin.data(), &forged, sizeof forged);
   ASSERT_EQ(xxh3_hasher(0)(bytes_of(twin)), xxh3_hasher(0)(bytes_of(member)));
-  for (const std::string_view kind : {"bloom", "blocked_bloom", "fuse", "ribbon"}) {
+  for (const kind_info& kind : kinds()) {
+    if (!kind.takes_128_bits) continue;
     for (const unsigned bits : {64U, 128U}) {
-      const any_filter filter =
-          filter_of(**find_kind(kind),
-                    {.capacity = 1, .fpr = bits == 64 ? 1e-9 : 1e-16, .hash_bits = bits}, {member});
+      const any_filter filter = filter_of(
+          kind, {.capacity = 1, .fpr = bits == 64 ? 1e-9 : 1e-16, .hash_bits = bits}, {member});
       EXPECT_TRUE(filter.may_contain(member));
-      EXPECT_EQ(filter.may_contain(twin), bits == 64) << kind;
+      EXPECT_EQ(filter.may_contain(twin), bits == 64) << kind.name;
     }
   }
 }
@@ -328,9 +328,9 @@ TEST(collisions, both_seeds_have_different_hashes) {
 // Plans ----------------------------------------------------------------------------------------
 
 TEST(plans_of_halves, a_rate_below_64_bit_hashes_is_planned_with_128) {
-  for (const std::string_view name : {"bloom", "blocked_bloom", "fuse", "ribbon"}) {
-    const kind_info& kind = **find_kind(name);
-    EXPECT_TRUE(kind.takes_128_bits);
+  for (const kind_info& kind : kinds()) {
+    if (!kind.takes_128_bits) continue;
+    const std::string_view name = kind.name;
     const auto plan = value_of(kind.plan({.capacity = 500'000'000, .fpr = 1e-12}));
     EXPECT_EQ(plan.hash_bits, 128U) << name;
     EXPECT_LE(plan.planned_fpr, 1e-12) << name;

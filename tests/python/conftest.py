@@ -18,6 +18,7 @@ except ImportError:
     import bloomset
 
 sys.path.append(str(ROOT / "tests" / "support"))
+from kinds import kinds_that  # noqa: E402, F401
 from unlabelled import unlabelled  # noqa: E402
 
 INSERTABLE = [cls for cls in bloomset.KINDS.values() if issubclass(cls, bloomset.Insertable)]

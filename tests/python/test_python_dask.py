@@ -8,7 +8,7 @@ import time
 import bloomset
 import engines
 import pytest
-from conftest import ROOT, hexadecimal
+from conftest import ROOT, hexadecimal, kinds_that
 
 engines.need(*engines.ARROW)
 engines.need("dask", "dask==2026.8.0", "distributed==2026.8.0")
@@ -50,7 +50,7 @@ def test_a_bag_with_repetitions(client, file_of):
     assert sum(found.compute()) < N * 0.002  # 71 are expected
 
 
-@pytest.mark.parametrize("kind", ("blocked_bloom", "bloom", "counting_bloom"))
+@pytest.mark.parametrize("kind", kinds_that("merge", any_order=True))
 def test_few_keys_a_capacity_and_kinds(client, file_of, kind):
     keys = names(3000, 3)
     assert bloomset.dask.build(keys, kind=kind).to_bytes() == file_of(NAMES[:3000], "--kind", kind)
@@ -98,7 +98,7 @@ def test_a_size_that_is_not_known(client, file_of, tmp_path, run):
     assert small.nbytes < 2 * bloomset.BlockedBloom(5000).nbytes
 
 
-@pytest.mark.parametrize("kind", ("cuckoo", "vector_quotient", "expandable"))
+@pytest.mark.parametrize("kind", kinds_that("merge", any_order=False))
 def test_kinds_whose_bytes_depend_on_the_order(client, kind):
     keys = names(5000, 5)
     known = bloomset.dask.build(keys, kind=kind)

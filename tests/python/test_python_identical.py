@@ -5,8 +5,9 @@ import random
 
 import bloomset
 import pytest
+from conftest import kinds_that
 
-ANY_ORDER = ("blocked_bloom", "bloom", "counting_bloom")
+ANY_ORDER = kinds_that("merge", any_order=True)
 NUMBERS = (1, 3000, 65_536, 65_537, 150_000)
 
 

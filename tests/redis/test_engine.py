@@ -12,7 +12,7 @@ from redisbloom import NEW, OLD, family, found, members
 
 
 def is_compatible(server, key):
-    return b"BLMRYDMP" not in server.call("DUMP", key)
+    return b"BLMSTDMP" not in server.call("DUMP", key)
 
 
 def test_the_setting_and_the_option_choose_the_engine(start):

@@ -70,7 +70,7 @@ def test_a_dump_holds_a_file_that_the_command_line_reads(server, tmp_path):
     server.call("BF.RESERVE", "f", "0.01", "50")
     server.call("BF.MADD", "f", *(f"member{i}" for i in range(500)))
     whole = b"".join(data for _, data in server.pieces("BF", "f"))
-    assert whole[:8] == b"BLMRYDMP"
+    assert whole[:8] == b"BLMSTDMP"
     filter = read(whole[64:])
     assert all(filter.may_contain(f"member{i}".encode()) for i in range(500))
 

@@ -19,6 +19,7 @@ engines.need(*engines.ARROW)
 
 import bloomset  # noqa: E402
 import duckdb  # noqa: E402
+from kinds import kinds_that  # noqa: E402
 from unlabelled import unlabelled  # noqa: E402
 
 PROGRAM = os.path.abspath(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset"))
@@ -94,7 +95,7 @@ def test_decimals_are_their_text(db, value, key):
     assert one(db, f"select bloomset_contains(?, {value})", f)
 
 
-@pytest.mark.parametrize("kind", ["blocked_bloom", "bloom", "fuse", "ribbon"])
+@pytest.mark.parametrize("kind", kinds_that(any_order=True))
 def test_it_is_the_file_of_the_command_line_and_of_sqlite(db, kind, tmp_path):
     names = "".join(f"user{i}\n" for i in range(1000)).encode()
     run(tmp_path, "build", "-q", "-o", "f.bloom", "--kind", kind, "--fpr", "0.1%", input=names)
@@ -119,7 +120,7 @@ def test_a_filter_of_another_program_is_asked(db, tmp_path):
     assert db.execute(query, [str(tmp_path / "f.bloom")]).fetchall() == [(7,), (8,)]
 
 
-@pytest.mark.parametrize("kind", ["blocked_bloom", "bloom", "fuse", "ribbon"])
+@pytest.mark.parametrize("kind", kinds_that(any_order=True))
 def test_threads_build_the_same_bytes(db, kind):
     db.execute("create table many as select i, i % 5 as part from range(300_000) r(i)")
     made = set()

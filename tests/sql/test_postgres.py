@@ -22,7 +22,9 @@ SQLITE = os.path.abspath(os.environ.get("BLOOMSET_SQLITE", ROOT / "build" / "blo
 ROWS = 20_000
 
 sys.path.append(str(ROOT / "tests" / "support"))
+from kinds import kinds_that  # noqa: E402
 from unlabelled import unlabelled  # noqa: E402
+
 PARALLEL = """
 set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0;
 set max_parallel_workers_per_gather = 2; set parallel_leader_participation = off;
@@ -88,8 +90,8 @@ def test_a_column_becomes_a_filter_that_has_its_values(server, column, tmp_path)
 
 # The first have the same file in any order of the rows. The entries of the others have their places in
 # the order of the inserts.
-ANY_ORDER = [("blocked_bloom", 0.01), ("bloom", 0.001), ("counting_bloom", 0.01), ("fuse", 0.01), ("ribbon", 0.001)]
-SAME_ORDER = [("vector_quotient", 0.01), ("expandable", 0.01), ("cuckoo", 0.01)]
+ANY_ORDER = [(kind, (0.01, 0.001)[i % 2]) for i, kind in enumerate(kinds_that(any_order=True))]
+SAME_ORDER = [(kind, 0.01) for kind in kinds_that(any_order=False)]
 
 
 def test_a_decimal_in_the_scale_of_its_conversion(server, tmp_path):

@@ -15,6 +15,7 @@ PROGRAM = os.path.abspath(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset"
 EXTENSION = os.path.abspath(os.environ.get("BLOOMSET_SQLITE", ROOT / "build" / "bloomset_sqlite.so"))
 
 sys.path.append(str(ROOT / "tests" / "support"))
+from kinds import kinds_that  # noqa: E402
 from unlabelled import unlabelled  # noqa: E402
 
 
@@ -54,7 +55,7 @@ def test_a_column_becomes_a_filter_that_has_its_values(db, column):
     assert one(db, "select bloomset_contains(null, 'a')") is None
 
 
-@pytest.mark.parametrize("kind", ["blocked_bloom", "bloom", "fuse", "ribbon"])
+@pytest.mark.parametrize("kind", kinds_that(any_order=True))
 def test_it_is_the_file_of_the_command_line(db, kind, tmp_path):
     names = "".join(f"user{i}\n" for i in range(1000)).encode()
     run(tmp_path, "build", "-q", "-o", "f.bloom", "--kind", kind, "--fpr", "0.1%", input=names)

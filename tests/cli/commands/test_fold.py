@@ -3,9 +3,10 @@
 import itertools
 
 import pytest
+from kinds import kinds_that
 
 
-@pytest.mark.parametrize("kind", ["blocked_bloom", "bloom"])
+@pytest.mark.parametrize("kind", kinds_that("fold"))
 def test_a_filter_of_few_keys_becomes_small(run, info, lines, tmp_path, kind):
     run("build", "-o", "large", "--kind", kind, "--capacity", "1M", "--with", "foldable=yes",
         input=lines(5000)).ok()

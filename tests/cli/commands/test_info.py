@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from kinds import kinds_that
 
 
 @pytest.fixture
@@ -148,7 +149,7 @@ def test_the_estimate_of_an_intersection_is_of_common_keys(run, info, lines):
     assert b"unknown: bits of several intersections do not tell" in run("info", "abc").ok().out
 
 
-@pytest.mark.parametrize("kind", ["cuckoo", "counting_bloom", "vector_quotient", "expandable"])
+@pytest.mark.parametrize("kind", kinds_that("count"))
 def test_copies_are_counted_and_keys_estimated(run, info, lines, kind):
     run("build", "-o", "f.bloom", "--kind", kind, "--capacity", 4000, "--fpr", "1%",
         input=lines(1000) * 2).ok()

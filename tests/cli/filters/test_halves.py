@@ -1,8 +1,9 @@
 """Rates that 64-bit hashes cannot give: filters with 128-bit hashes."""
 
 import pytest
+from kinds import kinds_that
 
-KINDS = ["bloom", "blocked_bloom", "fuse", "ribbon"]
+KINDS = kinds_that(takes_128_bits=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -38,7 +39,7 @@ def test_it_is_built_asked_and_verified(run, info, secret, lines, kind, keyed, s
         run("check", "f.bloom", input=b"x\n").refused("secret key")
 
 
-@pytest.mark.parametrize("kind", ["bloom", "blocked_bloom"])
+@pytest.mark.parametrize("kind", kinds_that("insert", takes_128_bits=True))
 def test_it_takes_more_keys_and_merges(run, lines, kind):
     for name, first in (("a", 0), ("b", 1000)):
         run("build", "-q", "-o", name, "--kind", kind, "--capacity", 3000, "--fpr", "1e-12", "--hash", "xxh3-2x64",
@@ -58,10 +59,10 @@ def test_it_takes_more_keys_and_merges(run, lines, kind):
     (["--hash", "xxh3-2x64", "--key-file", "members.key"], "takes no secret key"),
     *[(["--kind", kind, "--hash", "xxh3-2x64"],
        f"a filter of kind {kind} cannot have hashes of 128 bits; leave the hash open, or use a kind that can have "
-       "128: blocked_bloom, bloom, fuse, ribbon")
-      for kind in ("counting_bloom", "scalable_bloom", "cuckoo", "vector_quotient", "expandable")],
+       f"128: {', '.join(KINDS)}")
+      for kind in kinds_that(takes_128_bits=False)],
     *[(["--kind", kind, "--capacity", "500M", "--fpr", "1e-12"], "or use a kind with 128-bit hashes")
-      for kind in ("scalable_bloom", "cuckoo", "vector_quotient", "expandable")],
+      for kind in kinds_that(takes_128_bits=False, any_order=False)],
     (["--kind", "bloom", "--hashes", 7, "--capacity", 10, "--hash", "xxh3-2x64"], "an even number"),
     (["--kind", "bloom", "--capacity", "500M", "--fpr", "1e-30"], "a rate of 1e-30 is too low for this kind, even with 128-bit hashes; give a higher rate or another kind"),
     (["--format", "guava", "--capacity", 10, "--fpr", "1%", "--hash", "xxh3-2x64"], "fixes the hash function"),

@@ -5,10 +5,11 @@ import random
 import re
 
 import pytest
+from kinds import kinds_that
 
-ANY_ORDER = ("blocked_bloom", "bloom", "counting_bloom", "fuse", "ribbon")
-ORDERED = ("scalable_bloom", "cuckoo", "vector_quotient", "expandable")
-MERGED = ("blocked_bloom", "bloom", "counting_bloom")
+ANY_ORDER = kinds_that(any_order=True)
+ORDERED = kinds_that(any_order=False)
+MERGED = kinds_that("merge", any_order=True)
 
 
 def one_cpu():
@@ -96,7 +97,7 @@ def test_parts_give_the_file_of_the_whole(run, built, tmp_path, kind):
     assert (tmp_path / "grown").read_bytes() == expected
 
 
-@pytest.mark.parametrize("kind", ["blocked_bloom", "bloom"])
+@pytest.mark.parametrize("kind", kinds_that("fold"))
 def test_a_merge_of_folded_parts_is_the_folded_merge(run, built, tmp_path, kind):
     keys = members(2000)
     options = ("--kind", kind, "--capacity", 30_000, "--with", "foldable=yes")
@@ -109,7 +110,7 @@ def test_a_merge_of_folded_parts_is_the_folded_merge(run, built, tmp_path, kind)
         assert (tmp_path / "merged").read_bytes() == (tmp_path / "all-3").read_bytes(), parts
 
 
-@pytest.mark.parametrize("kind", ["blocked_bloom", "bloom"])
+@pytest.mark.parametrize("kind", kinds_that("insert", any_order=True, count=False))
 def test_the_count_that_the_file_has_is_the_estimate(run, kind):
     run("build", "-q", "-o", "f", "--kind", kind, "--capacity", 1000, input=b"".join(members(1000))).ok()
     text = run("info", "f").ok().out.decode()

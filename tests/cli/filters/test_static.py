@@ -4,8 +4,9 @@ import os
 import re
 
 import pytest
+from kinds import kinds_that
 
-KINDS = ("fuse", "ribbon")
+KINDS = kinds_that(insert=False)
 
 
 @pytest.fixture(params=KINDS)

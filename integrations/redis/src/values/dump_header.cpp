@@ -8,7 +8,7 @@
 namespace bloomset::server {
 namespace {
 
-constexpr std::string_view signature = "BLMRYDMP";
+constexpr std::string_view signature = "BLMSTDMP";
 // Version 2 is for filters with a secret key.
 constexpr std::uint32_t dump_version = 2;
 constexpr std::size_t prefix_bytes = 64;
