@@ -23,16 +23,17 @@ struct lane_products {
   return load_lanes(from);
 }
 [[gnu::always_inline]] inline lane_halves halves_of(std::uint64_t half) noexcept {
-  return lane_halves{} + half;
+  // The compiler has to see that the number is below 2^32: clang multiplies others by VPMULLQ.
+  return lane_halves{} + static_cast<std::uint32_t>(half);
 }
 
 // x ^ x >> 32.
 [[gnu::always_inline]] inline lane_words folded(const lane_words& x) noexcept {
   return x ^ x >> 32;
 }
-// The upper halves.
-[[gnu::always_inline]] inline lane_halves upper(const lane_words& x) noexcept {
-  return x >> 32;
+// The upper n bits. Precondition: 0 < n <= 32.
+[[gnu::always_inline]] inline lane_halves top_bits(const lane_words& x, unsigned n) noexcept {
+  return x >> (64 - n);
 }
 // Bits `by` to `by` + 31, and perhaps others above them. Precondition: by < 64.
 [[gnu::always_inline]] inline lane_halves bits_from(const lane_words& x, unsigned by) noexcept {

@@ -38,8 +38,8 @@ struct lane_products {
 [[gnu::always_inline]] inline lane_words folded(const lane_words& x) noexcept {
   return {x.low ^ x.high, x.high};
 }
-[[gnu::always_inline]] inline lane_halves upper(const lane_words& x) noexcept {
-  return x.high;
+[[gnu::always_inline]] inline lane_halves top_bits(const lane_words& x, unsigned n) noexcept {
+  return x.high >> (32 - n);
 }
 [[gnu::always_inline]] inline lane_halves bits_from(const lane_words& x, unsigned by) noexcept {
   // Shifts by 32 and more give zero, in either direction.

@@ -19,20 +19,14 @@ constexpr unsigned max_bits = 32;
 // Such a filter fits into the third-level cache, and the loads of several vectors overlap.
 constexpr std::uint64_t max_cached = UINT64_MAX;
 
-constexpr std::size_t group = 32;
-struct alignas(64) word_places {
-  std::array<lane_half, group> bits;
+[[gnu::always_inline]] inline lane_halves words_at(const std::byte* from,
+                                                   const lane_half* bits) noexcept {
+  const lane_halves all = load_halves(bits);
+  const __m512i words = _mm512_i64gather_epi64(reinterpret_cast<__m512i>(all >> 3), from, 1);
+  return reinterpret_cast<lane_halves>(words) >> (all & 7);
+}
 
-  [[gnu::always_inline]] void put(std::size_t i, const lane_halves& first_bits) noexcept {
-    store_lanes(&bits[i], first_bits);
-  }
-  void prefetch(std::size_t, const std::byte*) const noexcept {}
-  [[gnu::always_inline]] lane_halves words(std::size_t i, const std::byte* from) const noexcept {
-    const lane_halves first = load_halves(&bits[i]);
-    const __m512i loaded = _mm512_i64gather_epi64(reinterpret_cast<__m512i>(first >> 3), from, 1);
-    return reinterpret_cast<lane_halves>(loaded) >> (first & 7);
-  }
-};
+#include "kinds/fuse/kernels/words.inl"
 
 #include "kinds/fuse/kernels/lanes.inl"
 

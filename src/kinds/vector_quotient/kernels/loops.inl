@@ -39,7 +39,7 @@ struct vq_group {
   }
   const lane_words zero{};
   const lane_words last_region = zero + layout.last_region();
-  const lane_words last_size = zero + (layout.blocks() - layout.last_region());
+  const lane_words last_size = halves_of(layout.blocks() - layout.last_region());
   for (std::size_t i = 0; i < n; i += lanes) {
     lane_words h{};
     if (n - i < lanes) [[unlikely]] {
@@ -47,8 +47,8 @@ struct vq_group {
     } else {
       h = load_lanes(hashes + i);
     }
-    const lane_words first = scaled(h, zero + layout.blocks());
-    const lane_words tag = scaled(h * 0x9e3779b97f4a7c15, zero + layout.tags());
+    const lane_words first = scaled(h, halves_of(layout.blocks()));
+    const lane_words tag = scaled(h * 0x9e3779b97f4a7c15, halves_of(layout.tags()));
     const auto is_last = first >= last_region;
     const lane_words base = is_last ? last_region : first & ~(vq_region_blocks - 1);
     const lane_words size = is_last ? last_size : zero + vq_region_blocks;
