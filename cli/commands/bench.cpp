@@ -230,17 +230,24 @@ result<status> run(const arguments& given) {
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   given->options.declare(app);
-  flag(app, "--deletable", given->wanted.deletable, "only kinds that can erase keys");
-  flag(app, "--counting", given->wanted.counting, "only kinds that count the copies of a key");
-  flag(app, "--growing", given->wanted.growing, "only kinds that grow beyond their capacity");
-  flag(app, "--static", given->wanted.unchanging, "also kinds that are built once from all keys");
-  option(app, "--key-bytes", given->key_bytes, "the length of a key (default 16)").value("N");
-  flag(app, "--json", given->json, "print one JSON object");
-  flag(app, "-q,--quiet", given->quiet, "no progress on a terminal");
+  flag(app, "--deletable", given->wanted.deletable, "only kinds that can erase keys")
+      .under(headings::kind);
+  flag(app, "--counting", given->wanted.counting, "only kinds that count the copies of a key")
+      .under(headings::kind);
+  flag(app, "--growing", given->wanted.growing, "only kinds that grow beyond their capacity")
+      .under(headings::kind);
+  flag(app, "--static", given->wanted.unchanging, "also kinds that are built once from all keys")
+      .under(headings::kind);
+  option(app, "--key-bytes", given->key_bytes, "the length of a key (default 16)")
+      .value("N")
+      .under(headings::input);
+  flag(app, "--json", given->json, "print one JSON object").under(headings::output);
+  flag(app, "-q,--quiet", given->quiet, "no progress on a terminal").under(headings::output);
   option(app, "--plot", given->plot,
          "also write a chart: times over bits per key, with the first kind marked")
-      .value("FILE.svg");
-  flag(app, "--force", given->force, "replace the chart if it exists");
+      .value("FILE.svg")
+      .under(headings::output);
+  flag(app, "--force", given->force, "replace the chart if it exists").under(headings::output);
   return [given] { return run(*given); };
 }
 

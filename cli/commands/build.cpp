@@ -434,6 +434,7 @@ action define(CLI::App& app) {
   auto options = std::make_shared<build_options>();
   option(app, "-o,--output", options->target, "the filter to write; - is stdout")
       .value("FILE")
+      .under(headings::output)
       .required();
   options->plan.declare(app);
   find_declared(app, "--kind").meaning(fmt::format("kind of filter (default {})", default_kind));
@@ -445,22 +446,27 @@ action define(CLI::App& app) {
           "keys to plan for: 1000, 10M, 1e9 (default without --memory: the number of keys read)");
   option(app, "--format", options->format,
          "write a filter of another program instead of a Bloomset filter")
-      .value("FORMAT");
+      .value("FORMAT")
+      .under(headings::kind);
   option(
       app, "--part", options->part,
       "build one of N partial filters: each has full size, but holds only its share of the keys; "
       "'merge' of all N gives the whole filter")
-      .value("I/N");
+      .value("I/N")
+      .under(headings::limits);
   option(app, "--label", options->labels,
          "a fact for 'info' to show, such as source=example.org or licence=CC0")
       .value("NAME=VALUE")
-      .one_value_per_use();
-  flag(app, "--force", options->force, "replace the file if it exists");
-  flag(app, "--strict", options->strict, "fail if there are more keys than the capacity");
+      .one_value_per_use()
+      .under(headings::output);
+  flag(app, "--force", options->force, "replace the file if it exists").under(headings::output);
+  flag(app, "--strict", options->strict, "fail if there are more keys than the capacity")
+      .under(headings::limits);
   flag(app, "--canonical", options->canonical,
        "the same keys in any order give the same file; matters to " +
-           kinds_that([](const kind_info& kind) { return !kind.any_order; }, " and "));
-  flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
+           kinds_that([](const kind_info& kind) { return !kind.any_order; }, " and "))
+      .under(headings::output);
+  flag(app, "-q,--quiet", options->quiet, "no summary on stderr").under(headings::output);
   options->input.declare(app, keys::purpose::insert, false);
   options->input.writes_to = &options->target;
   return [options] { return build(*options); };

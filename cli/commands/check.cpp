@@ -303,18 +303,28 @@ action define(CLI::App& app) {
          "another filter to query; the names of the matching filters and a tab then precede "
          "each line")
       .value("F")
-      .one_value_per_use();
-  flag(app, "-v,--invert-match", options->invert, "select the lines that are certainly in none");
-  flag(app, "-c,--count", options->count, "print only the number of selected lines");
-  flag(app, "-q,--quiet", options->quiet, "print nothing, and stop at the first selected line");
+      .one_value_per_use()
+      .under(headings::filter);
+  flag(app, "-v,--invert-match", options->invert,
+       "select the lines that are certainly in none of the filters")
+      .under(headings::output);
+  flag(app, "-c,--count", options->count, "print only the number of selected lines")
+      .under(headings::output);
+  flag(app, "-q,--quiet", options->quiet, "print nothing, and stop at the first selected line")
+      .under(headings::output);
   flag(app, "-n,--line-number", options->line_numbers,
-       "print the number of each line in its file, and a colon, before it");
+       "print each line's number in its file, and a colon, before the line")
+      .under(headings::output);
   flag(app, "-H,--with-filename", options->file_names,
-       "print the name of each line's file, and a colon, before it");
-  flag(app, "--json", options->json, "print one JSON object per selected line");
+       "print the name of each line's file, and a colon, before the line")
+      .under(headings::output);
+  flag(app, "--json", options->json, "print one JSON object per selected line")
+      .under(headings::output);
   flag(app, "--verify", options->verify,
-       "verify the checksum of the whole filter first, even beyond 64 MiB");
-  flag(app, "--strict", options->strict, "fail if --keys is not the filter's reader");
+       "verify the checksum of the whole filter first, even beyond 64 MiB")
+      .under(headings::filter);
+  flag(app, "--strict", options->strict, "fail if --keys is not the filter's reader")
+      .under(headings::input);
   options->format.declare(app);
   options->input.declare(app, keys::purpose::ask, true);
   find_declared(app, "--memory-limit")

@@ -58,7 +58,12 @@ std::string arguments_of(const std::vector<argument>& all) {
 std::string verb_section(const verb_shape& shape) {
   std::string text = fmt::format(".SS {}\n{}\n.PP\n.nf\n{}\n.fi\n", roff(shape.name),
                                  roff(shape.summary), roff(shape.usage()));
-  text += arguments_of(shape.positionals) + arguments_of(shape.options);
+  text += arguments_of(shape.positionals);
+  const auto lists = shape.option_lists();
+  for (const option_list& list : lists) {
+    if (lists.size() > 1) text += fmt::format(".PP\n{}:\n", roff(list.heading));
+    text += arguments_of(list.options);
+  }
   if (!shape.examples.empty()) {
     text += fmt::format(".PP\nExamples:\n.PP\n.nf\n{}{}.fi\n", roff(shape.examples),
                         shape.examples.ends_with('\n') ? "" : "\n");

@@ -104,7 +104,7 @@ action define(CLI::App& app) {
       .one_of({"attach"});
   option(app, "FILE", given->file, "a Parquet file").required();
   option(app, "--column", given->columns,
-         "a column that gets filters: its path in the schema, with dots")
+         "a column to make filters for: its path in the schema, with dots")
       .value("COLUMN")
       .one_value_per_use()
       .required();
@@ -114,7 +114,7 @@ action define(CLI::App& app) {
   option(app, "-o,--output", given->output,
          "write another file, and leave FILE as it is; - is stdout")
       .value("FILE");
-  flag(app, "--replace", given->replace, "replace filters that the columns have");
+  flag(app, "--replace", given->replace, "replace the filters that the columns already have");
   flag(app, "--force", given->force, "replace the file of -o if it exists");
   flag(app, "-q,--quiet", given->quiet, "no summary on stderr");
   return [given] { return attach(*given); };

@@ -240,15 +240,24 @@ result<status> run(const arguments& given) {
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   given->options.declare(app);
-  flag(app, "--deletable", given->wanted.deletable, "keys are erased again");
-  flag(app, "--counting", given->wanted.counting, "the number of copies of a key is queried");
-  flag(app, "--growing", given->wanted.growing, "the number of keys is not known in advance");
-  flag(app, "--static", given->wanted.unchanging, "all keys are known and never change");
-  flag(app, "--json", given->json, "print one JSON object");
+  find_declared(app, "--fpr")
+      .meaning(fmt::format(
+          "rate of false positives: 1%, 0.01, 1/1000 ({}% if only keys or size are given)",
+          100 * default_fpr))
+      .under(fmt::format("{}; give two of keys, rate and size", headings::size));
+  flag(app, "--deletable", given->wanted.deletable, "keys will be erased").under(headings::kind);
+  flag(app, "--counting", given->wanted.counting, "the copies of a key will be counted")
+      .under(headings::kind);
+  flag(app, "--growing", given->wanted.growing, "the number of keys is not known in advance")
+      .under(headings::kind);
+  flag(app, "--static", given->wanted.unchanging, "all keys are known and never change")
+      .under(headings::kind);
+  flag(app, "--json", given->json, "print one JSON object").under(headings::output);
   option(app, "--plot", given->plot,
          "also write a chart: rate over bits per key for every kind, with this plan marked")
-      .value("FILE.svg");
-  flag(app, "--force", given->force, "replace the chart if it exists");
+      .value("FILE.svg")
+      .under(headings::output);
+  flag(app, "--force", given->force, "replace the chart if it exists").under(headings::output);
   return [given] { return run(*given); };
 }
 

@@ -36,13 +36,17 @@ if_exists policy_of(bool force) noexcept {
 void format_options::declare(CLI::App& app) {
   option(app, "--format", format,
          "the program that wrote the filter (default: recognised by content)")
-      .value("FORMAT");
+      .value("FORMAT")
+      .under(headings::filter);
   option(app, "--column", column, "the column of a Parquet file whose filters are used")
-      .value("COLUMN");
+      .value("COLUMN")
+      .under(headings::filter);
   option(app, "--with", with, "an option of the format; 'bloomset man' lists them")
       .value("NAME=VALUE")
-      .one_value_per_use();
+      .one_value_per_use()
+      .under(headings::filter);
   key.declare(app);
+  find_declared(app, "--key-file").under(headings::filter);
 }
 
 result<dialects::option_list> read_pairs(const std::vector<std::string>& pairs,

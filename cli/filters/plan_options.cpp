@@ -45,20 +45,29 @@ std::uint64_t read_seed(const std::string& text) {
 }  // namespace
 
 void plan_options::declare(CLI::App& app) {
-  option(app, "--capacity", capacity, "keys to plan for: 1000, 10M, 1e9").value("N");
-  option(app, "--fpr", fpr, "rate of false positives: 1%, 0.01, 1/1000").value("P");
+  option(app, "--capacity", capacity, "keys to plan for: 1000, 10M, 1e9")
+      .value("N")
+      .under(headings::size);
+  option(app, "--fpr", fpr, "rate of false positives: 1%, 0.01, 1/1000")
+      .value("P")
+      .under(headings::size);
   option(app, "--confidence", confidence,
-         "make --fpr a bound that this share of filters keeps, such as 95% (default: --fpr is the "
-         "mean "
-         "rate)")
-      .value("P");
-  option(app, "--memory", memory, "size of the filter in bytes: 120MB, 1GiB").value("SIZE");
-  option(app, "--bits", bits, "size of the filter in bits: 8000, 10M").value("M");
+         "the share of filters whose rate is at most --fpr, such as 95% (default: --fpr is the "
+         "mean rate of all filters)")
+      .value("P")
+      .under(headings::size);
+  option(app, "--memory", memory, "size of the filter in bytes: 120MB, 1GiB")
+      .value("SIZE")
+      .under(headings::size);
+  option(app, "--bits", bits, "size of the filter in bits: 8000, 10M")
+      .value("M")
+      .under(headings::size);
   app.get_option("--bits")->excludes(app.get_option("--memory"));
   app.add_option("--hashes", hashes, "number of hash functions, 1 to 64")
       ->type_name("K")
-      ->check(check_hashes);
-  option(app, "--kind", kind, "kind of filter").value("KIND");
+      ->check(check_hashes)
+      ->group(headings::kind);
+  option(app, "--kind", kind, "kind of filter").value("KIND").under(headings::kind);
   // CLI11's parser of numbers would wrap -3 around and read 010 as octal.
   app.add_option_function<std::string>(
          "--seed", [this](const std::string& given) { seed = read_seed(given); },
@@ -66,17 +75,21 @@ void plan_options::declare(CLI::App& app) {
              "seed of the hash function, a 64-bit number or random; it is not a secret, because "
              "'info' shows it (default {})",
              default_seed))
-      ->type_name("SEED");
+      ->type_name("SEED")
+      ->group(headings::kind);
   option(app, "--hash", hash,
          "hash function: xxh3 (default), or siphash, which needs --key-file; xxh3-2x64 and "
          "siphash-2x64 are 128-bit versions, which are chosen automatically when --fpr is too low "
          "for 64 bits")
       .value("NAME")
-      .one_of({"xxh3", "siphash", "xxh3-2x64", "siphash-2x64"});
+      .one_of({"xxh3", "siphash", "xxh3-2x64", "siphash-2x64"})
+      .under(headings::kind);
   key.declare(app);
+  find_declared(app, "--key-file").under(headings::kind);
   option(app, "--with", with, "an option of the kind; 'bloomset man' lists them")
       .value("NAME=VALUE")
-      .one_value_per_use();
+      .one_value_per_use()
+      .under(headings::kind);
 }
 
 result<void> plan_options::choose_hash(plan_request& request) const {

@@ -86,25 +86,31 @@ result<void> check_unshown(std::span<const std::string> names, std::string_view 
 void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {
   keys.why = why;
   option(app, "INPUT", names,
-         "files of keys, one per line, plain or packed by gzip, zstd, xz or bzip2; stdin if there "
-         "are none, or for -");
-  flag(app, "-0,--null", nul, "lines end with NUL instead of a newline");
+         "files of keys, one key per line, plain or packed by gzip, zstd, xz or bzip2; without "
+         "any, or for -, stdin is read");
+  flag(app, "-0,--null", nul, "lines end with NUL instead of a newline").under(headings::input);
   flag(app, "--crlf", crlf,
-       "files of Windows: drop a CR before the end of a line and a byte-order mark at the "
-       "beginning of a file");
+       "for files from Windows: drop a CR before the end of a line, and a byte-order mark at the "
+       "beginning of a file")
+      .under(headings::input);
   option(app, "--keys", keys.reader,
          fmt::format("the reader that turns a line into keys (default: {}); 'bloomset man' "
                      "explains the readers and their arguments",
                      has_filter ? "the one that made the filter's keys, or lines" : "lines"))
-      .value("READER");
+      .value("READER")
+      .under(headings::input);
   option(app, "--min-count", min_count,
          "with --keys pwned, skip passwords that were seen less often")
-      .value("N");
+      .value("N")
+      .under(headings::input);
   flag(app, "--skip-bad", keys.skip_bad,
-       "skip lines that --keys or the filter cannot read, and report their number at the end");
-  flag(app, "--skip-comments", keys.is_blank.comments, "skip lines that begin with #");
+       "skip lines that --keys or the filter cannot read, and report their number at the end")
+      .under(headings::input);
+  flag(app, "--skip-comments", keys.is_blank.comments, "skip lines that begin with #")
+      .under(headings::input);
   memory.declare(app);
-  flag(app, "--no-progress", no_progress, "no progress line, even on a terminal");
+  flag(app, "--no-progress", no_progress, "no progress line, even on a terminal")
+      .under(headings::output);
 }
 
 }  // namespace bloomset::cli

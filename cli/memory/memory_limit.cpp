@@ -87,9 +87,10 @@ std::optional<std::uint64_t> free_memory(const fs::path& root) {
 void memory_limit_option::declare(CLI::App& app) {
   option(
       app, "--memory-limit", text,
-      "memory to use at most, even for one line; a filter, hashes or lines that do not fit go to "
-      "temporary files in $TMPDIR, if the verb has them (default: half of the free memory)")
-      .value("SIZE");
+      "the most memory to use, even for one line; filters, hashes and lines that do not fit go to "
+      "temporary files in $TMPDIR if the verb can use them (default: half of the free memory)")
+      .value("SIZE")
+      .under(headings::limits);
 }
 
 result<memory_limit> memory_limit_option::read() const {

@@ -31,6 +31,11 @@ declared declared::one_of(const std::vector<std::string>& choices) const {
   return *this;
 }
 
+declared declared::under(const std::string& heading) const {
+  option_->group(heading);
+  return *this;
+}
+
 declared declared::meaning(const std::string& text) const {
   option_->description(text);
   return *this;

@@ -3,6 +3,7 @@
 // Declarations of arguments: the part of CLI11 that verbs need. Its header takes ten seconds to
 // compile, so few files include it. Also the reading of arguments.
 
+#include <array>
 #include <bloomset/result.hpp>
 #include <string>
 #include <string_view>
@@ -12,6 +13,17 @@
 #include "terminal/cli11_fwd.hpp"
 
 namespace bloomset::cli {
+
+/// The headings that options are shown under, in this order.
+namespace headings {
+inline constexpr const char* filter = "Filter";
+inline constexpr const char* input = "Input";
+inline constexpr const char* size = "Size";
+inline constexpr const char* kind = "Kind and hash";
+inline constexpr const char* output = "Output";
+inline constexpr const char* limits = "Limits";
+inline constexpr std::array in_order = {filter, input, size, kind, output, limits};
+}  // namespace headings
 
 /// A declared argument. Each call adds a property.
 class declared {
@@ -26,6 +38,9 @@ class declared {
   declared one_value_per_use() const;
   declared at_least(int values) const;
   declared one_of(const std::vector<std::string>& choices) const;
+  /// The heading that it is shown under in the help of a verb with many options: one of `headings`,
+  /// or one of them and a remark.
+  declared under(const std::string& heading) const;
   /// Replaces the meaning.
   declared meaning(const std::string& text) const;
 

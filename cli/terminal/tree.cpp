@@ -13,11 +13,16 @@
 
 #include "teach/text.hpp"
 #include "terminal/completion.hpp"
+#include "terminal/declare.hpp"
 
 namespace bloomset::cli {
 namespace {
 
 constexpr std::size_t widest_spelling = 26;
+/// More options than these are shown under headings.
+constexpr std::size_t most_in_one_list = 16;
+/// CLI11's name for the group of an option that was given none.
+constexpr std::string_view no_group = "Options";
 
 std::vector<std::string> choices_of(std::string_view value) {
   std::vector<std::string> choices;
@@ -50,6 +55,7 @@ argument read_option(const CLI::Option& option) {
     read.value = positional ? option.get_name(true, false) : option.get_type_name();
   }
   read.meaning = option.get_description();
+  if (option.get_group() != no_group) read.group = option.get_group();
   read.choices = choices_of(read.value);
   read.required = option.get_required();
   read.repeats = positional && option.get_expected_max() > 1;
@@ -133,6 +139,25 @@ std::string verb_shape::usage() const {
   return text;
 }
 
+std::vector<option_list> verb_shape::option_lists() const {
+  if (options.size() <= most_in_one_list) return {{"Options", options}};
+  std::vector<option_list> lists;
+  const auto append_group = [&](std::string_view heading) {
+    option_list list;
+    for (const argument& option : options) {
+      if (heading.empty() ? !option.group.empty() : !option.group.starts_with(heading)) continue;
+      // The remark of a heading is given to one of its options.
+      if (list.heading.size() < option.group.size()) list.heading = option.group;
+      list.options.push_back(option);
+    }
+    if (list.heading.empty()) list.heading = "Other";
+    if (!list.options.empty()) lists.push_back(std::move(list));
+  };
+  for (const char* heading : headings::in_order) append_group(heading);
+  append_group("");
+  return lists;
+}
+
 verb_shape shape_of_verb(const CLI::App& verb) {
   verb_shape shape{.name = verb.get_name(),
                    .summary = verb.get_description(),
@@ -165,15 +190,15 @@ std::string help_text(const tree_shape& tree) {
   append_rows(text, "Options", tree.options);
   text +=
       "\nWrite counts as 1000, 10M or 1e9, sizes as 120MB or 1GiB, rates as 1%, 0.01 or "
-      "1/1000.\nExit status: 0 some, 1 none, 2 error. 'bloomset help VERB' shows a verb's options "
-      "and examples.\n";
+      "1/1000.\nExit status: 0 success, 1 no line was selected, 2 error.\n'bloomset help VERB' "
+      "shows a verb's options and examples.\n";
   return text;
 }
 
 std::string help_text(const verb_shape& verb) {
   std::string text = fmt::format("{}\n\nUsage: {}\n", verb.summary, verb.usage());
   append_rows(text, "Arguments", verb.positionals);
-  append_rows(text, "Options", verb.options);
+  for (const option_list& list : verb.option_lists()) append_rows(text, list.heading, list.options);
   if (!verb.examples.empty()) {
     text += "\nExamples:\n" + verb.examples;
     if (!text.ends_with('\n')) text += '\n';

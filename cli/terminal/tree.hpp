@@ -16,6 +16,7 @@ struct argument {
   std::vector<std::string> short_names;  ///< "-k"
   std::string value;                     ///< "KIND"; empty for a flag
   std::string meaning;
+  std::string group;  ///< the heading that a long help shows it under; empty for none
   std::vector<std::string> choices;  ///< all possible values, if they can be listed
   bool required = false;
   bool repeats = false;  ///< a positional that accepts any number of values
@@ -23,6 +24,12 @@ struct argument {
 
   /// "-o, --output FILE"
   std::string spelling() const;
+};
+
+/// Options under a heading.
+struct option_list {
+  std::string heading;
+  std::vector<argument> options;
 };
 
 struct verb_shape {
@@ -34,6 +41,8 @@ struct verb_shape {
 
   /// "bloomset check [OPTION]... FILTER [INPUT]..."
   std::string usage() const;
+  /// The options as help shows them: by their groups if they are many, or else in one list.
+  std::vector<option_list> option_lists() const;
 };
 
 struct tree_shape {

@@ -36,8 +36,15 @@ def help_of(*words):
 
 def options_of(verb):
     """The long options that a verb's help lists."""
-    text = help_of(verb).split("\nOptions:\n")[1].split("\nExamples:")[0]
-    return re.findall(r"^ {2,6}(?:-\w, )?(--[\w-]+)", text, re.M)
+    return [option for _, options in option_lists_of(verb) for option in options]
+
+
+def option_lists_of(verb):
+    """(heading, long options) of each list in a verb's help."""
+    text = help_of(verb).split("\nExamples:")[0]
+    lists = re.findall(r"^(\S[^\n]*):\n((?: [^\n]*\n)+)", text + "\n", re.M)
+    return [(heading, re.findall(r"^ {2,6}(?:-\w, )?(--[\w-]+)", rows, re.M))
+            for heading, rows in lists if heading != "Arguments"]
 
 
 def test_alone_it_prints_help_and_has_done_nothing(run):
@@ -62,9 +69,22 @@ def test_every_verb_has_help_with_sorted_options_and_examples_of_it(run, verbs):
         examples = text.split("\nExamples:\n")[1].split("\n\n")[0].splitlines()
         assert examples and all(line.startswith("  ") for line in examples)
         assert any(f"bloomset {verb}" in line for line in examples), verb
-        options = [o for o in options_of(verb) if o != "--help"]
-        assert options == sorted(options), verb
+        for heading, options in option_lists_of(verb):
+            options = [o for o in options if o != "--help"]
+            assert options == sorted(options), (verb, heading)
         assert max(len(line) for line in text.splitlines()) <= 100, verb
+
+
+def test_many_options_are_shown_under_headings(verbs):
+    """A reader finds an option of `build` by its purpose. A short list needs no headings."""
+    for verb in verbs:
+        headings = [heading for heading, _ in option_lists_of(verb)]
+        longest = max(len(options) for _, options in option_lists_of(verb))
+        assert longest <= 16 and (len(options_of(verb)) > 16) == (headings != ["Options"]), verb
+    lists = dict(option_lists_of("build"))
+    assert list(lists) == ["Input", "Size", "Kind and hash", "Output", "Limits", "Other"]
+    assert "--keys" in lists["Input"] and "--memory-limit" in lists["Limits"] and lists["Other"] == ["--help"]
+    assert "Size; give two of keys, rate and size" in dict(option_lists_of("plan"))
 
 
 def test_options_name_their_units():
