@@ -14,11 +14,10 @@ result<cuckoo> make_cuckoo_table(std::uint64_t buckets, unsigned slots, unsigned
                              .slots = slots,
                              .fingerprint_bits = fingerprint_bits};
   if (!params.possible()) {
-    return fail(
-        errc::invalid_argument,
-        fmt::format("{} buckets of {} slots with {}-bit fingerprints make no table; give 2, "
-                    "4 or 8 slots and 4 to 32 bits",
-                    buckets, slots, fingerprint_bits));
+    return fail(errc::invalid_argument,
+                fmt::format("{} buckets of {} slots with {}-bit fingerprints do not make a table; "
+                            "give 2, 4 or 8 slots and 4 to 32 bits",
+                            buckets, slots, fingerprint_bits));
   }
   auto memory = owned_storage::make(params.payload_bytes());
   if (!memory) return fail(std::move(memory.error()));

@@ -230,8 +230,8 @@ result<std::vector<std::string>> split_commas(std::string_view option, std::stri
 result<shared_family> formula_family(const std::vector<std::string>& formulas) {
   if (formulas.size() > max_hash_functions) {
     return fail(errc::invalid_argument,
-                fmt::format("--hash: {} formulas are too many; at most {} are possible",
-                            formulas.size(), max_hash_functions));
+                fmt::format("--hash: {} formulas are too many; give at most {}", formulas.size(),
+                            max_hash_functions));
   }
   std::vector<formula> parsed;
   for (const std::string& text : formulas) {
@@ -267,9 +267,10 @@ result<shared_family> table_family(const std::vector<std::string>& table, std::u
       return refuse(pair, fmt::format("these are more than {} places", max_hash_functions));
     }
     if (!all.empty() && all.begin()->second.size() != places.size()) {
-      return refuse(pair, fmt::format("{} places here and {} for '{}'; give every word as many",
-                                      places.size(), all.begin()->second.size(),
-                                      printable(all.begin()->first)));
+      return refuse(
+          pair,
+          fmt::format("{} places here and {} for '{}'; give every word the same number",
+                      places.size(), all.begin()->second.size(), printable(all.begin()->first)));
     }
     if (!all.emplace(pair.substr(0, at), std::move(places)).second) {
       return refuse(pair, "the word was given before; give it once");
@@ -286,8 +287,8 @@ result<shared_family> named_family(std::string_view name, unsigned k) {
     return std::make_shared<rule_family<fnv_murmur_hashing>>(k);
   }
   return fail(errc::invalid_argument,
-              fmt::format("--family: '{}' is no family of hash functions; give double, salted, md5 "
-                          "or fnv-murmur",
+              fmt::format("--family: '{}' is not a family of hash functions; give double, salted, "
+                          "md5 or fnv-murmur",
                           printable(name)));
 }
 

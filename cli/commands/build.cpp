@@ -111,10 +111,10 @@ result<void> check_memory(const kind_info& kind, std::uint64_t bytes, const memo
   if (!memory.given || bytes <= memory.bytes) return {};
   return fail(
       errc::invalid_argument,
-      fmt::format("--memory-limit: a filter of kind {} with these options must be in memory "
-                  "while it is built and has {}; raise the limit, or take a kind that is built on "
-                  "disk: {}",
-                  kind.name, format_bytes(bytes), kinds_that(&kind_info::any_order, " or ")));
+      fmt::format(
+          "--memory-limit: a filter of kind {} with these options must be in memory while it is "
+          "built and needs {}; raise the limit, or use a kind that can be built on disk: {}",
+          kind.name, format_bytes(bytes), kinds_that(&kind_info::any_order, " or ")));
 }
 
 /// Whether a filter of that plan is built in a temporary file.

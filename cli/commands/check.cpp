@@ -253,7 +253,7 @@ result<status> check(check_options& options) {
   const bool keys_in_stdin = names.empty() || std::ranges::find(names, "-") != names.end();
   if (keys_in_stdin && std::ranges::find(filters, "-") != filters.end()) {
     return fail(errc::invalid_argument,
-                "-: stdin cannot have both the filter and the keys; give files of keys");
+                "-: stdin cannot be both the filter and the keys; give the keys in files");
   }
   const auto memory = options.input.memory.read();
   if (!memory) return fail(memory.error());
@@ -279,8 +279,8 @@ result<status> check(check_options& options) {
   if (!sum) return fail(sum.error());
   finish(input, verb);
   if (input.choice().stored && input.keys() == 0 && input.lines() != 0) {
-    say(verb, fmt::format("warning: no line has a key for the filter's reader, {}; --keys lines "
-                          "takes each line as a key",
+    say(verb, fmt::format("warning: the filter's reader, {}, found no key in any line; --keys "
+                          "lines reads each line as a key",
                           input.choice().reader));
   }
   say_wrong_forms(*asked, *sum, input.keys());

@@ -85,14 +85,16 @@ action define(CLI::App& app) {
 }  // namespace
 
 command count_command() {
-  return {"count", "print the number of copies of each line in a filter",
-          "  bloomset count visits.counting users.txt | sort -rn | head\n"
-          "\n"
-          "Prints the count, a tab and the line. A count is never too low, up to the kind's "
-          "maximum. A\n"
-          "line with several keys has their highest count; a line without a key is not printed.\n"
-          "Exit 0 if some line is in the filter, 1 if none is, 2 on an error.\n",
-          count::define};
+  return {
+      "count", "print the number of copies of each line in a filter",
+      "  bloomset count visits.counting users.txt | sort -rn | head\n"
+      "\n"
+      "Prints the count, a tab and the line. A count is never too low, up to the kind's "
+      "maximum. A\n"
+      "line with several keys is printed with the highest of their counts, and a line without a "
+      "key\n"
+      "is not printed. Exit 0 if some line is in the filter, 1 if none is, 2 on an error.\n",
+      count::define};
 }
 
 }  // namespace bloomset::cli

@@ -95,7 +95,7 @@ result<any_filter> make_seen(plan_request request, const memory_limit& memory) {
     const auto plan = kind.plan(request);
     if (plan && memory.given && plan->bytes > memory.bytes) {
       return fail(errc::invalid_argument,
-                  fmt::format("--memory-limit: a filter of that size has {}; raise the limit, or "
+                  fmt::format("--memory-limit: a filter of that size needs {}; raise the limit, or "
                               "leave --capacity and --memory out",
                               format_bytes(plan->bytes)));
     }

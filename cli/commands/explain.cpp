@@ -150,8 +150,8 @@ result<shared_family> family_of(const explain_options& options, std::uint64_t m,
   if (!options.place.empty()) return teach::table_family(options.place, m);
   unsigned k = options.hashes.value_or(0);
   if (options.hashes && (k == 0 || k > max_hash_functions)) {
-    return refuse(
-        fmt::format("--hashes: {} functions make no filter; give 1 to {}", k, max_hash_functions));
+    return refuse(fmt::format("--hashes: a filter cannot have {} functions; give 1 to {}", k,
+                              max_hash_functions));
   }
   if (k == 0) {
     std::set<std::string_view> distinct;

@@ -108,7 +108,7 @@ command fold_command() {
           "  bloomset fold -o small.bloom large.bloom\n"
           "  bloomset fold -o small.bloom --fpr 1% large.bloom\n"
           "\n"
-          "The smaller filter is the one that would have been built at its size from the same\n"
+          "The smaller filter equals one that was built at that size from the same\n"
           "keys. Sizes with many divisors come from 'bloomset build --with foldable=yes'.\n",
           fold::define};
 }

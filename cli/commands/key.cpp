@@ -41,9 +41,11 @@ result<status> make(const std::string& name) {
   if (file >= 0) written = ::fsync(file) == 0 && ::close(file) == 0 && written;
   if (written) return done;
   if (file < 0 && error == EEXIST) {
-    return fail(errc::exists, fmt::format("{}: the file exists, and a key that is lost cannot be "
-                                          "had again; give another name",
-                                          name));
+    return fail(
+        errc::exists,
+        fmt::format(
+            "{}: the file exists, and an overwritten key is lost for ever; give another name",
+            name));
   }
   if (file >= 0) ::unlink(name.c_str());
   return fail(errc::io,

@@ -97,7 +97,7 @@ std::string man_page(const tree_shape& tree, std::string_view version) {
   for (const verb_shape& verb : tree.verbs) text += verb_section(verb);
   text += ".SH KINDS OF FILTER\n";
   for (const kind_info& kind : kinds()) {
-    text += fmt::format(".TP\n\\fB{}\\fR\n{}. {}.\n", roff(kind.name), roff(kind.summary),
+    text += fmt::format(".TP\n\\fB{}\\fR\n{}; {}.\n", roff(kind.name), roff(kind.summary),
                         roff(kind.strengths));
     text += options_of(kind.options);
   }

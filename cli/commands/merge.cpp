@@ -65,7 +65,8 @@ result<void> check_able(const std::string& file, const opened_filter& filter, co
 result<void> combine(opened_filter& filter, const opened_filter& other, const way& by) {
   if (filter.index() != other.index()) {
     return fail(errc::incompatible,
-                "one is a Bloomset filter, the other a filter of another program");
+                "one is a Bloomset filter, the other a filter of another program; give filters of "
+                "one program");
   }
   if (auto* ours = std::get_if<any_filter>(&filter)) {
     return by.combine(*ours, std::get<any_filter>(other));
@@ -139,14 +140,13 @@ result<void> check_rate(const std::string& first, const any_filter& merged,
                         const folded_sizes& sizes) {
   const filter_info info = merged.info();
   if (info.current_fpr <= info.plan.planned_fpr) return {};
-  return fail(
-      errc::incompatible,
-      fmt::format("{} and {}: the filters have {} and {} bits, and at the greatest common size of "
-                  "all, {} bits, the union would have a rate of {}, above the planned {}; make "
-                  "filters that are to be merged with the same capacity, or with sizes that divide "
-                  "each other",
-                  first, sizes.file, sizes.first, sizes.other, info.plan.bits,
-                  format_rate(info.current_fpr), format_rate(info.plan.planned_fpr)));
+  return fail(errc::incompatible,
+              fmt::format("{} and {}: the filters have {} and {} bits; folded to {} bits, the "
+                          "largest size that divides all sizes, the union would have a rate of {}, "
+                          "above the planned {}; make filters that are to be merged with the same "
+                          "capacity, or with sizes that divide each other",
+                          first, sizes.file, sizes.first, sizes.other, info.plan.bits,
+                          format_rate(info.current_fpr), format_rate(info.plan.planned_fpr)));
 }
 
 result<status> run(const arguments& given, const way& by) {
@@ -207,9 +207,10 @@ result<status> run(const arguments& given, const way& by) {
   if (ours == nullptr) return done;
   const std::string name = given.output == "-" ? "stdout" : given.output;
   if (parts.of != 0) {
-    say(by.verb, fmt::format("{} lacks the keys of part {}; only 'merge' takes it until all are in "
-                             "it",
-                             name, list_parts(parts, false)));
+    say(by.verb,
+        fmt::format(
+            "{} lacks the keys of part {}; only 'merge' accepts it until all parts are in it", name,
+            list_parts(parts, false)));
   }
   if (const filter_info info = ours->info(); info.overfilled) {
     say(by.verb,

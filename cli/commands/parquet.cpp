@@ -70,7 +70,7 @@ result<status> attach(const arguments& given) {
     lock = std::move(*locked);
   } else if (std::filesystem::exists(given.file, error)) {
     return fail(errc::invalid_argument,
-                given.file + ": only a file is changed in place; give -o FILE");
+                given.file + ": only a regular file can be changed in place; give -o FILE");
   }
   const auto file = map_bytes(given.file);
   if (!file) return fail(file.error());
@@ -99,7 +99,7 @@ result<status> attach(const arguments& given) {
 
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
-  option(app, "ACTION", given->action, "attach: give columns filters")
+  option(app, "ACTION", given->action, "attach: add filters to columns")
       .required()
       .one_of({"attach"});
   option(app, "FILE", given->file, "a Parquet file").required();

@@ -116,8 +116,8 @@ std::vector<unknown_size> ways_if_unknown(const advice& found, const plan_reques
   }
   return {{"count first", bits, bits + fixed->hash_bits, "all keys are read in one run"},
           // A size of nearly 11 times may have no divisor between 10 and 11.
-          {"fold from 10 times the keys", 1.1 * bits, 10 * bits, "no key comes after the fold"},
-          {growing.kind->name, grown, grown, "keys come while the filter is queried"}};
+          {"fold from 10 times the keys", 1.1 * bits, 10 * bits, "no key arrives after the fold"},
+          {growing.kind->name, grown, grown, "keys arrive while the filter is queried"}};
 }
 
 void print_ways(const std::vector<unknown_size>& ways) {

@@ -24,8 +24,8 @@ result<void> add_parts(key_parts& sum, const key_parts& more) {
   if (sum.of == 0) sum.of = more.of;
   if (more.of != 0 && sum.of != more.of) {
     return fail(errc::incompatible,
-                fmt::format("one has a part of {}, the other a part of {}; merge all parts of each "
-                            "set of keys first",
+                fmt::format("one is a part of a set in {} parts, the other of a set in {} parts; "
+                            "merge all parts of each set of keys first",
                             sum.of, more.of));
   }
   for (std::uint64_t part = 1; part <= more.of; ++part) {

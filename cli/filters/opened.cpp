@@ -157,7 +157,7 @@ result<opened_filter> filter_opener::open_foreign(const std::string& name,
     const auto* const packed =
         recognise_packing({reinterpret_cast<const char*>(first.data()), first.size()}).found;
     if (packed != nullptr && !begins_as_other) {
-      return fail(errc::unsupported, fmt::format("{}: this is {}, and no filter; {}", name,
+      return fail(errc::unsupported, fmt::format("{}: this is {}, not a filter; {}", name,
                                                  packed->what, packed->remedy));
     }
     if (guess.damaged != nullptr) {

@@ -36,7 +36,7 @@ class block_line {
         memory.reset();
       }
     } catch (const std::bad_alloc&) {
-      stop(detail::no_memory("there is no memory for a block of the input"));
+      stop(detail::no_memory("there is not enough memory for a block of the input"));
     }
   }
 

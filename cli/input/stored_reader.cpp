@@ -134,8 +134,8 @@ std::string other_key_size(const labelled_filter& filter, const key_input& input
   if (!size || input.keys() == 0 || input.choice().plain()) return {};
   if (*size >= sizes.shortest && *size <= sizes.longest) return {};
   return fmt::format(
-      "{}: {} {} bytes, as each key in the filter has; ask with the digest that the filter was "
-      "built from",
+      "{}: {} {} bytes, as each key in the filter has; query the digest that the filter was built "
+      "from",
       filter.name,
       input.keys() == 1
           ? "the queried key does not have"

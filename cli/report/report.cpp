@@ -123,8 +123,8 @@ std::string hash_text(const filter_info& info) {
 
 std::string keys_text(double keys, double fill) {
   if (!std::isfinite(keys)) {
-    return fill < 1 ? "unknown: bits of several intersections do not tell"
-                    : "unknown: too full to tell";
+    return fill < 1 ? "unknown: the filter is a result of several intersections"
+                    : "unknown: the filter is too full";
   }
   return format_count(static_cast<std::uint64_t>(std::llround(keys)), "distinct key");
 }
@@ -142,8 +142,7 @@ std::string count_text(const filter_info& info) {
     case count_meaning::new_keys:
       break;
   }
-  return info.fill >= 1 ? "at least " + count
-                        : count + " inserted, as far as they were certainly new";
+  return info.fill >= 1 ? "at least " + count : count + " inserted that were certainly new";
 }
 
 }  // namespace
@@ -162,7 +161,7 @@ figures plan_figures(const plan_report& plan) {
   own_texts own = texts_of(plan);
   own["kind"] = "";
   own["information_bound"] = bound_text(plan);
-  if (plan.hash_bits != 64) own["hash_bits"] = "128: two halves, which both must answer yes";
+  if (plan.hash_bits != 64) own["hash_bits"] = "128: two 64-bit hashes, which must both match";
   figures rows;
   append(rows, figures_of("", plan), own);
   return rows;

@@ -85,8 +85,8 @@ result<std::optional<hash_key>> secret_key_option::read() const {
   const auto key = hash_key::parse(text);
   if (!key) {
     return fail(errc::invalid_argument,
-                fmt::format("{} holds no key; a key is {} hexadecimal digits, as 'bloomset key "
-                            "new' makes them",
+                fmt::format("{} does not hold a key; a key is {} hexadecimal digits, as 'bloomset "
+                            "key new' makes them",
                             file.empty() ? source() : file, key_digits));
   }
   if (!file.empty()) warn_of_others(file, status);

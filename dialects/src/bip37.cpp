@@ -67,8 +67,7 @@ struct parsed {
 };
 
 result<parsed> read(std::span<const std::byte> bytes) {
-  if (bytes.empty())
-    return fail(errc::corrupt, "it is empty, and a filter has eleven bytes or more");
+  if (bytes.empty()) return fail(errc::corrupt, "it is empty; a filter has at least 11 bytes");
   // A CompactSize: one byte below 253, else fd and two bytes. Longer forms exceed the size of any
   // filter.
   std::size_t at = 1;
@@ -78,19 +77,18 @@ result<parsed> read(std::span<const std::byte> bytes) {
     at = 3;
     if (size < 0xfd) return fail(errc::corrupt, "its length is not written in the shortest way");
   } else if (size >= 0xfd) {
-    return fail(errc::corrupt, "its length is beyond the 36,000 bytes that a filter may have");
+    return fail(errc::corrupt, "its length is more than the 36,000 bytes that a filter may have");
   }
   if (size == 0 || size > max_bytes || bytes.size() - at != size + trailer_bytes) {
-    return fail(errc::corrupt,
-                fmt::format("its length says {} bytes of filter and 9 more, and {} follow (at most "
-                            "36,000 and at least 1 can be)",
-                            size, bytes.size() - at));
+    return fail(errc::corrupt, fmt::format("its length says {} bytes of filter and 9 more, but {} "
+                                           "follow (a filter has 1 to 36,000)",
+                                           size, bytes.size() - at));
   }
   const std::byte* const end = bytes.data() + at + size;
   const auto hashes = little_endian<std::uint32_t>(end);
   if (hashes == 0 || hashes > max_hashes) {
     return fail(errc::corrupt,
-                fmt::format("it says {} hash functions, and 1 to 50 can be", hashes));
+                fmt::format("it says {} hash functions; a filter has 1 to 50", hashes));
   }
   return parsed{
       {size, hashes, little_endian<std::uint32_t>(end + 4), little_endian<std::uint8_t>(end + 8)},

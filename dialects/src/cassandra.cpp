@@ -77,8 +77,8 @@ struct cassandra_container {
   result<void> check_merge(const cassandra_container& other) const {
     if (version == generation::unknown || other.version == generation::unknown) {
       return fail(errc::invalid_argument,
-                  fmt::format("the table's version is not known, and filters of different ones "
-                              "share no bits; give --with version={}",
+                  fmt::format("the table's version is not known, and each version has other bits; "
+                              "give --with version={}",
                               versions));
     }
     if (version != other.version) {
@@ -131,14 +131,16 @@ result<cassandra_container> cassandra_container::convert(const option_list& give
   }
   const auto text = find_option(given, "version");
   if (!text) {
-    return fail(errc::invalid_argument,
-                fmt::format("say to which: give --to-with version={}", versions));
+    return fail(
+        errc::invalid_argument,
+        fmt::format("the version to write is missing; give --to-with version={}", versions));
   }
   const auto to = generation_of(*text, "--to-with");
   if (!to) return fail(to.error());
   if (version == generation::unknown) {
-    return fail(errc::invalid_argument,
-                fmt::format("say from which: give --with version={}", versions));
+    return fail(
+        errc::invalid_argument,
+        fmt::format("the version of the filter is missing; give --with version={}", versions));
   }
   if (*to != version && (*to == generation::ka || version == generation::ka)) {
     return fail(errc::incompatible,
@@ -181,7 +183,7 @@ result<void> check(std::span<const std::byte> bytes) {
   const auto hashes = big_endian<std::uint32_t>(bytes.data());
   if (hashes == 0 || hashes > rules::rule::max_hashes()) {
     return fail(errc::corrupt,
-                fmt::format("its header says {} hash functions, and 1 to 255 can be", hashes));
+                fmt::format("its header says {} hash functions; a filter has 1 to 255", hashes));
   }
   return check_words(bytes, 4);
 }
@@ -279,16 +281,15 @@ result<foreign_filter> create_filter(const plan_request& request) {
 }  // namespace
 
 dialect cassandra_dialect() noexcept {
-  return {
-      "cassandra",
-      "the Filter.db of a table of Cassandra or Scylla",
-      "the version is not stored: it is in the file's name, or to be given; neither is the type "
-      "of the keys, which are partition keys: give it",
-      cassandra_format::options,
-      cassandra_format::looks_like,
-      cassandra_format::open_filter,
-      cassandra_format::create_filter,
-      cassandra_format::named};
+  return {"cassandra",
+          "the Filter.db of a table of Cassandra or Scylla",
+          "neither the version nor the type of the partition keys is stored: the version is in the "
+          "file's name, or else give it; give the type",
+          cassandra_format::options,
+          cassandra_format::looks_like,
+          cassandra_format::open_filter,
+          cassandra_format::create_filter,
+          cassandra_format::named};
 }
 
 }  // namespace bloomset::dialects

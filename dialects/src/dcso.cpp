@@ -57,8 +57,8 @@ struct dcso_container {
   result<foreign_image> image(std::span<const std::byte> words, std::uint64_t count) const {
     if (packed && data.size() > max_packed_data) {
       return fail(errc::unsupported,
-                  fmt::format("{} bytes of data follow the filter, and a packed file is read "
-                              "with 16 MiB of them at most; write it with gzip=no",
+                  fmt::format("{} bytes of data follow the filter, but a packed file may have at "
+                              "most 16 MiB of them; write it with gzip=no",
                               data.size()));
     }
     foreign_image image;
@@ -90,7 +90,7 @@ struct dcso_container {
 
 failure missing_bits(std::uint64_t bits, std::uint64_t rest) {
   return fail(errc::corrupt,
-              fmt::format("its header says m = {} bits, and {} bytes follow; get the whole file",
+              fmt::format("its header says m = {} bits, but {} bytes follow; get the whole file",
                           bits, rest));
 }
 
@@ -106,21 +106,24 @@ result<dcso_container> read_header(std::span<const std::byte> head, std::uint64_
                       .bits = little_endian<std::uint64_t>(head.data() + 32)};
   if ((made.flags & 0xff) != 1) {
     return fail(errc::unsupported,
-                fmt::format("its version (low byte of the flags) is {}, and 1 is known",
+                fmt::format("its version (low byte of the flags) is {}; only version 1 is known",
                             made.flags & 0xff));
   }
   if (made.capacity == 0) {
-    return fail(errc::corrupt, "its header's capacity (n) is 0, and a filter is for 1 key or more");
+    return fail(errc::corrupt, "its header's capacity (n) is 0; a filter is for at least 1 key");
   }
   if (!(made.fpr > 0 && made.fpr < 1)) {
-    return fail(errc::corrupt, fmt::format("its header's rate (p) is {:g}, and it lies between 0 "
-                                           "and 1; get the whole file",
-                                           made.fpr));
+    return fail(
+        errc::corrupt,
+        fmt::format(
+            "its header's rate (p) is {:g}, which is not between 0 and 1; get the whole file",
+            made.fpr));
   }
   if (made.hashes == 0 || made.hashes > rules::dcso::max_hashes()) {
-    return fail(errc::corrupt, fmt::format("its header's number of hash functions (k) is {}, and 1 "
-                                           "to 255 can be",
-                                           made.hashes));
+    return fail(
+        errc::corrupt,
+        fmt::format("its header's number of hash functions (k) is {}; a filter has 1 to 255",
+                    made.hashes));
   }
   if (made.bits == 0 || (made.bits - 1) / 64 >= rest / 8) return missing_bits(made.bits, rest);
   return made;
@@ -233,12 +236,13 @@ result<foreign_filter> create_filter(const plan_request& request) {
       std::fabs(std::ceil(n * numeric::log(p) / (std::numbers::ln2 * std::numbers::ln2)));
   const double k = std::ceil(std::numbers::ln2 * m / n);
   if (!(m >= 1 && m < static_cast<double>(max_bits) && k <= rules::dcso::max_hashes())) {
-    return fail(errc::invalid_argument,
-                fmt::format("format dcso's formulas give m = {:g} bits and k = {:g} functions for "
-                            "a capacity of {} at a rate of {:g}, and it takes 1 bit or more, less "
-                            "than 2^{} bits and up to {} functions; give others",
-                            m, k, request.capacity, p, std::bit_width(max_bits) - 1,
-                            rules::dcso::max_hashes()));
+    return fail(
+        errc::invalid_argument,
+        fmt::format("format dcso's formulas give m = {:g} bits and k = {:g} functions for a "
+                    "capacity of {} at a rate of {:g}; a filter has at least 1 bit, less than 2^{} "
+                    "bits and at most {} functions; give another capacity or rate",
+                    m, k, request.capacity, p, std::bit_width(max_bits) - 1,
+                    rules::dcso::max_hashes()));
   }
   return empty_filter(dcso_container{.capacity = request.capacity,
                                      .fpr = p,

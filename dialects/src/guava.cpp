@@ -74,7 +74,7 @@ result<void> check(std::span<const std::byte> bytes) {
   }
   if (const auto strategy = std::to_integer<unsigned>(bytes[0]); strategy > 1) {
     return fail(errc::unsupported,
-                fmt::format("its strategy is number {}, and 0 and 1 are known", strategy));
+                fmt::format("its strategy is number {}; only 0 and 1 are known", strategy));
   }
   if (bytes[1] == std::byte{0}) {
     return fail(errc::corrupt, "its header says that it has no hash function");
@@ -128,7 +128,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
 dialect guava_dialect() noexcept {
   return {"guava",
           "Guava's BloomFilter.writeTo, strategies MURMUR128_MITZ_32 and _64",
-          "the funnel is not stored: give it; neither are capacity and rate",
+          "the funnel, the capacity and the rate are not stored: give the funnel",
           guava_format::options,
           guava_format::looks_like,
           guava_format::open_filter,

@@ -9,7 +9,7 @@ namespace {
 constexpr int gzip_only = MAX_WBITS + 16;
 
 failure no_memory() {
-  return fail(errc::out_of_memory, "no memory to unpack gzip data with");
+  return fail(errc::out_of_memory, "not enough memory to unpack gzip data");
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ result<std::vector<std::byte>> gzip(const std::vector<std::span<const std::byte>
   constexpr int memory_level = 8;
   if (::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip_only, memory_level,
                      Z_DEFAULT_STRATEGY) != Z_OK) {
-    return fail(errc::out_of_memory, "no memory to pack the filter with");
+    return fail(errc::out_of_memory, "not enough memory to pack the filter");
   }
   constexpr std::size_t max_call = std::size_t{1} << 30;
   std::vector<std::byte> packed;

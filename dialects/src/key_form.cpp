@@ -237,7 +237,7 @@ bool put_value(const value_form& form, std::string_view key, std::vector<std::by
 result<void> key_form::known() const {
   if (how_.how != encoding::unknown) return {};
   return fail(errc::invalid_argument,
-              fmt::format("the format does not tell how a key becomes bytes, and a wrong guess "
+              fmt::format("the format does not store how a key becomes bytes, and a wrong guess "
                           "would miss every key; give --with {}={}",
                           option_, values_));
 }

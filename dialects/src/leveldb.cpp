@@ -41,8 +41,7 @@ result<leveldb_container> read(std::span<const std::byte> bytes) {
   const auto hashes = std::to_integer<unsigned>(bytes.back());
   if (hashes == 0 || hashes > max_hashes) {
     return fail(errc::unsupported,
-                fmt::format("its last byte, the number of hash functions, is {}, and 1 to 30 are "
-                            "known",
+                fmt::format("its last byte, the number of hash functions, is {}; 1 to 30 are known",
                             hashes));
   }
   const std::uint64_t bits = (std::uint64_t{bytes.size()} - 1) * 8;

@@ -76,8 +76,8 @@ result<void> check_request(const plan_request& request, std::string_view format,
 
 failure too_large(std::string_view format, std::string_view limit) {
   return fail(errc::invalid_argument,
-              fmt::format("such a filter is too large for format {}, which holds at most {}; give "
-                          "a smaller capacity or a greater rate",
+              fmt::format("the filter would be too large for format {}, which allows at most {}; "
+                          "give a smaller capacity or a greater rate",
                           format, limit));
 }
 
@@ -88,7 +88,7 @@ result<void> check_words(std::span<const std::byte> bytes, std::size_t at) {
       payload != std::uint64_t{words} * 8) {
     return fail(
         errc::corrupt,
-        fmt::format("its header says {} words of 8 bytes, and {} bytes follow", words, payload));
+        fmt::format("its header says {} words of 8 bytes, but {} bytes follow", words, payload));
   }
   return {};
 }

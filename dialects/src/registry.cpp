@@ -148,8 +148,8 @@ result<const dialect*> find(std::string_view name) {
     if (row.name == name) return &row;
     names.push_back(row.name);
   }
-  return fail(errc::invalid_argument,
-              fmt::format("there is no format '{}'; there are {}", name, fmt::join(names, ", ")));
+  return fail(errc::invalid_argument, fmt::format("there is no format '{}'; the formats are {}",
+                                                  name, fmt::join(names, ", ")));
 }
 
 result<void> check_options(const dialect& as, const option_list& given) {
@@ -199,7 +199,7 @@ result<foreign_filter> open(const dialect& as, const mapped_storage& bytes,
     if (!opened) return named(request.name, opened.error());
     return opened;
   } catch (const std::bad_alloc&) {
-    return named(request.name, {errc::out_of_memory, "there is no memory to open it with"});
+    return named(request.name, {errc::out_of_memory, "there is not enough memory to open it"});
   }
 }
 
@@ -219,14 +219,14 @@ result<foreign_filter> open(const mapped_storage& bytes, const open_request& req
   std::vector<std::string_view> names;
   names.reserve(made.perhaps.size());
   for (const dialect* row : made.perhaps) names.push_back(row->name);
-  return fail(errc::unsupported,
-              names.empty()
-                  ? fmt::format("{}: this is no filter of a known format; name its format if it is "
-                                "one",
-                                request.name)
-                  : fmt::format("{}: its bytes do not tell its format for certain; it may be {}: "
-                                "name the format",
-                                request.name, fmt::join(names, " or ")));
+  return fail(
+      errc::unsupported,
+      names.empty()
+          ? fmt::format("{}: this is not a filter of a known format; name its format if it is one",
+                        request.name)
+          : fmt::format(
+                "{}: its bytes do not show its format for certain; it may be {}: name the format",
+                request.name, fmt::join(names, " or ")));
 }
 
 result<option_list> options_for(const dialect& as, const std::string& path, option_list given) {

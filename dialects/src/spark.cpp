@@ -78,7 +78,7 @@ result<spark_container<Rule>> read(std::span<const std::byte> bytes) {
   const auto hashes = big_endian<std::uint32_t>(bytes.data() + 4);
   if (hashes == 0 || hashes > Rule::max_hashes()) {
     return fail(errc::unsupported,
-                fmt::format("its header says {} hash functions, and 1 to {} are supported", hashes,
+                fmt::format("its header says {} hash functions; 1 to {} are supported", hashes,
                             Rule::max_hashes()));
   }
   if (auto ok = check_words(bytes, words_at); !ok) return fail(std::move(ok.error()));
@@ -150,7 +150,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
 dialect spark_dialect() noexcept {
   return {"spark",
           "Spark's BloomFilter.writeTo (org.apache.spark.util.sketch), versions 1 and 2",
-          "the type of the keys is not stored: give it; neither are capacity and rate",
+          "the type of the keys, the capacity and the rate are not stored: give the type",
           spark_format::options,
           spark_format::looks_like,
           spark_format::open_filter,

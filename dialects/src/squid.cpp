@@ -56,7 +56,7 @@ struct squid_container {
   result<foreign_image> image(std::span<const std::byte> mask, std::uint64_t count) const {
     if (count > std::numeric_limits<std::int32_t>::max()) {
       return fail(errc::unsupported,
-                  fmt::format("it holds {} entries, and a digest's count ends at 2^31 - 1", count));
+                  fmt::format("it has {} entries, but a digest counts at most 2^31 - 1", count));
     }
     foreign_image image;
     put_big(image.head, current);
@@ -94,9 +94,10 @@ result<std::uint64_t> method_of(const option_list& given) {
 /// Checks everything that Squid itself checks, and that all bytes are there.
 result<squid_container> read_header(std::span<const std::byte> bytes) {
   if (bytes.size() < header_bytes) {
-    return fail(errc::corrupt,
-                fmt::format("a cache digest begins with 128 bytes of header, and this has {} bytes",
-                            bytes.size()));
+    return fail(
+        errc::corrupt,
+        fmt::format("a cache digest begins with a header of 128 bytes, but this has {} bytes",
+                    bytes.size()));
   }
   const std::byte* const at = bytes.data();
   const squid_container made{.current = big_endian<std::int16_t>(at),
@@ -113,7 +114,7 @@ result<squid_container> read_header(std::span<const std::byte> bytes) {
                             made.current, made.required));
   }
   if (big_endian<std::uint8_t>(at + 21) != 4) {
-    return fail(errc::corrupt, fmt::format("its header says {} hash functions, and a digest has 4",
+    return fail(errc::corrupt, fmt::format("its header says {} hash functions; a digest has 4",
                                            big_endian<std::uint8_t>(at + 21)));
   }
   if (made.capacity <= 0 || made.bits_per_entry == 0 || made.mask_bytes <= 0 ||
@@ -127,7 +128,7 @@ result<squid_container> read_header(std::span<const std::byte> bytes) {
     return fail(errc::corrupt, "its header's count is negative");
   }
   if (bytes.size() - header_bytes != static_cast<std::uint64_t>(made.mask_bytes)) {
-    return fail(errc::corrupt, fmt::format("its header says {} bytes of mask, and {} follow",
+    return fail(errc::corrupt, fmt::format("its header says {} bytes of mask, but {} follow",
                                            made.mask_bytes, bytes.size() - header_bytes));
   }
   const auto reserved = bytes.subspan(used_bytes, header_bytes - used_bytes);

@@ -14,9 +14,9 @@ const THINGS = {count: 'keine Anzahl', rate: 'keine Rate', size: 'keine Größe'
 const WHYS = {
   'it does not start with a number': 'sie beginnt nicht mit einer Zahl', 'it must be at least 1': 'sie muss mindestens 1 sein',
   'it is too large': 'sie ist zu groß', 'it is not a whole number': 'sie ist keine ganze Zahl', 'it must lie between 0 and 1': 'sie muss zwischen 0 und 1 liegen',
-  "what follows the '/' is not a number": 'nach dem / steht keine Zahl',
+  "there is no number after the '/'": 'nach dem / steht keine Zahl',
 };
-const why = (text) => WHYS[text] ?? text.replace(/^'(.*)' is no unit$/, '„$1“ ist keine Einheit');
+const why = (text) => WHYS[text] ?? text.replace(/^'(.*)' is not a unit$/, '„$1“ ist keine Einheit');
 /** Figures with German separators: "1,26 MB", "0,740 %". */
 export const germanFigures = (text) => text.replace(/\d[\d.,]*/g, (digits) => digits.replace(/[.,]/g, (sign) => (sign === '.' ? ',' : '.'))).replaceAll('%', '\u00a0%');
 
@@ -39,18 +39,18 @@ const SENTENCES = [
   [/^no kind here that is built once for an unchanging set fits$/, () => 'keine Art, die einmal für eine feste Menge gebaut wird, passt'],
   [/^no filter of that rate can do with less than (.+) bits\/key$/, ([, bits]) => `kein Filter dieser Rate kommt mit weniger als ${amount(bits)} Bits/Schlüssel aus`],
   [/^a filter of kind \w+ cannot (.+)$/, ([, can]) => `kann ${can.includes(' or ') ? 'weder' : 'nicht'} ${verbs(can, ' noch ')}`],
-  [/^a filter of kind \w+ is built once and takes no more keys$/, () => 'wird einmal gebaut und nimmt später keine Schlüssel auf'],
-  [/^no kind here can (.+?)(?: at once)?; drop that need$/, ([, can]) => `Keine Art hier kann ${verbs(can)}; eine Anforderung weglassen`],
-  [/^a set that never changes has no need to (.+); drop one of the two$/, ([, can]) => `Ein Filter, der sich nie ändert, muss nicht ${verbs(can)}; eine der beiden Anforderungen weglassen`],
-  [/^the filter's size is open; give two of capacity, rate and memory$/, () => 'Die Größe des Filters ist offen; zwei von Schlüsseln, Rate und Speicher angeben'],
-  [/^an? .+ filter's size is open; give two of capacity, rate and memory$/, () => 'die Größe ist offen; zwei von Schlüsseln, Rate und Speicher angeben'],
-  [/^a filter of kind \w+ has no number of hash functions; leave it out$/, () => 'hat keine Zahl von Funktionen; sie weglassen'],
+  [/^a filter of kind \w+ is built once and accepts no more keys$/, () => 'wird einmal gebaut und nimmt später keine Schlüssel auf'],
+  [/^no kind here can (.+?)(?: at once)?; leave that need out$/, ([, can]) => `Keine Art hier kann ${verbs(can)}; eine Anforderung weglassen`],
+  [/^a set that never changes has no need to (.+); leave one of the two out$/, ([, can]) => `Ein Filter, der sich nie ändert, muss nicht ${verbs(can)}; eine der beiden Anforderungen weglassen`],
+  [/^the filter's size is not determined; give two of capacity, rate and memory$/, () => 'Die Größe des Filters ist offen; zwei von Schlüsseln, Rate und Speicher angeben'],
+  [/^an? .+ filter's size is not determined; give two of capacity, rate and memory$/, () => 'die Größe ist offen; zwei von Schlüsseln, Rate und Speicher angeben'],
+  [/^the number of hash functions does not apply to a filter of kind \w+; leave it out$/, () => 'hat keine Zahl von Funktionen; sie weglassen'],
   [/^an? .+ filter of (.+) bits has no room for (.+) keys?; .*$/, ([, bits, n]) => `${n} Schlüssel passen nicht in ${bits} Bits; mehr Speicher oder weniger Schlüssel angeben`],
   [/^(.+) bits are too few for (.+) keys? to begin with; .*$/, ([, bits, n]) => `${bits} Bits sind zu wenig für ${n} Schlüssel; mehr Speicher oder gar keinen angeben`],
   [/^(.+) keys? at a rate of (.+) (?:is|are) beyond what 64-bit hashes can promise; .*$/, ([, n, rate]) => `${n} Schlüssel mit einer Rate von ${rate} sind mehr, als Hashes von 64 Bits versprechen können; weniger Schlüssel oder eine höhere Rate angeben`],
-  [/^(.+) keys? in (.+) bits? would give a rate of (.+), not (.+); leave one of capacity, rate and memory open$/,
+  [/^(.+) keys? in (.+) bits? would give a rate of (.+), not (.+); leave one of capacity, rate and memory out$/,
     ([, n, bits, is, wanted]) => `${n} Schlüssel in ${bits} Bits haben eine Rate von ${is}, nicht ${wanted}; eines von Schlüsseln, Rate und Speicher offen lassen`],
-  [/^(.+) keys? in (.+) would give a rate of (.+), with which a filter tells next to nothing; .*$/,
+  [/^(.+) keys? in (.+) would give a rate of (.+), at which a filter is nearly useless; .*$/,
     ([, n, size, is]) => `${n} Schlüssel in ${amount(size)} hätten eine Rate von ${is}, mit der ein Filter fast nichts aussagt; mehr Speicher oder weniger Schlüssel angeben`],
   [/^a rate of (.+) is too low for this kind, even with 128-bit hashes; .*$/, ([, is]) => `eine Rate von ${is} ist für diese Art zu niedrig, auch mit Hashes von 128 Bits; eine höhere Rate oder eine andere Art wählen`],
   [/^a filter has 1 to (\d+) functions$/, ([, most]) => `Ein Filter hat 1 bis ${most} Funktionen`],

@@ -14,7 +14,7 @@
 
 namespace bloomset {
 
-/// The abilities that the filter needs beside inserts and queries.
+/// The abilities that the filter needs besides inserts and queries.
 struct needs {
   bool deletable = false;  ///< keys will be erased
   bool counting = false;   ///< the number of inserts of a key will be queried

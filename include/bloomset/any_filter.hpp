@@ -24,7 +24,7 @@
 
 namespace bloomset {
 
-/// The operations of a kind beside queries.
+/// The operations of a kind besides queries.
 struct abilities {
   bool insert = false;
   bool erase = false;
@@ -54,9 +54,9 @@ struct plan_request {
 /// The plan of one kind for a request.
 struct plan_report {
   std::uint64_t capacity = 0;
-  std::uint64_t bits = 0;               ///< of the payload, or m where the kind has one
+  std::uint64_t bits = 0;               ///< m in kinds with bits or counters, else of the payload
   std::uint64_t bytes = 0;              ///< of the payload
-  std::optional<unsigned> hashes = {};  ///< none in some kinds, or several in one filter
+  std::optional<unsigned> hashes = {};  ///< empty if a filter has none, or several numbers
   double planned_fpr = 0;
   unsigned lines_per_query = 1;  ///< cache lines that a query of a member reads, at most
   /// The standard deviation of the logarithm of the rate, over all filters with this plan
@@ -191,7 +191,7 @@ class any_filter {
   result<void> intersect(const any_filter& other) {
     return unite(other, &detail::any_model::intersect);
   }
-  /// The filter of the same keys with 1/factor of the size, also of a mapped filter. Fails with
+  /// The filter of the same keys with 1/factor of the size, even of a mapped filter. Fails with
   /// invalid_argument if the factor does not divide the size, or with out_of_memory.
   result<any_filter> fold(std::uint64_t factor) const { return with_labels(model().fold(factor)); }
   /// The smallest fold whose current rate is at most fpr. Fails with full if the rate is above fpr
@@ -281,7 +281,8 @@ struct kind_info {
   std::string_view summary;    ///< one line
   std::string_view strengths;  ///< reasons to choose it, and its costs
   abilities can;
-  /// Whether the same keys in any order give the same bytes, for bits after settle_count().
+  /// Whether the same keys in any order give the same bytes (in filters of bits, once
+  /// settle_count() was called).
   bool any_order = false;
   bool takes_128_bits = false;  ///< whether its filters can have 128-bit hashes
   /// Whether further copies of a key use slots that other keys need, as in most kinds that keep
@@ -317,9 +318,9 @@ unsigned hash_bits_for(const kind_info& kind, const plan_request& request);
 result<any_filter> build_filter(const kind_info& kind, const plan_request& request,
                                 std::span<const hash_source> sources);
 
-/// Sets request.hash_bits from the name of a hash function: "xxh3" and "siphash" leave it open,
-/// "xxh3-2x64" and "siphash-2x64" set 128. Fails with invalid_argument for another name, if siphash
-/// is named and `request.seed` is not a secret key, and if xxh3 is named and it is one.
+/// Sets request.hash_bits from the name of a hash function: "xxh3" and "siphash" do not change it,
+/// "xxh3-2x64" and "siphash-2x64" set 128. Fails with invalid_argument for another name, for
+/// siphash without a secret key in `request.seed`, and for xxh3 with one.
 result<void> choose_hash(plan_request& request, std::string_view name);
 
 /// All kinds, in the order in which they are shown.

@@ -34,8 +34,8 @@ namespace bloomset {
 /// Query       As fast as in the filter itself.
 /// Insert      One atomic operation for each word in which a bit of the key is still clear.
 /// Ordering    A query that begins after an insert returned finds the key (happens-before).
-/// Filter      While handles are in use, call only those const members of the filter that do not
-///             read bits.
+/// Filter      While handles are in use, call no member of the filter that reads or writes bits:
+///             of the others, for example params() and size_in_bytes() are safe.
 /// Result      Once all threads have joined, the bits are the same as after inserts by one thread,
 ///             in any order. size() may be too high: it counts a key twice if two threads inserted
 ///             it at the same moment.
@@ -281,9 +281,9 @@ class basic_blocked_bloom
   const blocked_bloom_params& params() const noexcept { return params_; }
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
 
-  /// The rate of the bits as they are: the chance that a non-member passes in a block, as the mean
-  /// over all blocks. This chance is the product of the fills of the block's lanes, or in the free
-  /// layout the fill of the block to the power of k. O(m).
+  /// The rate of the bits as they are: the mean over all blocks of the chance that a non-member
+  /// passes. The fill is the share of ones. In a block of lanes the chance is the product of the
+  /// lanes' fills, and in the free layout the block's fill to the power of k. O(m).
   double current_fpr() const noexcept { return figures().current_fpr; }
   /// The results of fill(), current_fpr() and estimate_size(), for which the bits are read once.
   /// O(m).

@@ -135,7 +135,7 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
   }
 
   /// Sets the bits of a batch in part `part` of `parts` of the array: one pass over the keys for
-  /// each part fills a filter that is larger than memory. size() counts nothing (settle_count).
+  /// each part fills a filter that is larger than memory. size() is then set by settle_count().
   void insert_part(std::span<const hash_type> hs, unsigned part, unsigned parts) noexcept
     requires writable_storage<Storage>
   {

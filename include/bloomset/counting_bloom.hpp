@@ -133,8 +133,8 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
     in_groups(hs, [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
-  /// The number of copies of this hash's key, or more. A result of ceiling() is no bound: there may
-  /// be more copies.
+  /// The number of copies of this hash's key, or more. A result of ceiling() is not a bound: there
+  /// may be more copies.
   std::uint64_t count(const hash_type& h) const noexcept {
     return with_counters(
         [&](auto counters) noexcept { return smallest(counters, h, counters.maximum); });

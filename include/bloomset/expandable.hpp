@@ -8,10 +8,12 @@
 ///     seen.erase("alice");
 ///
 /// Sources:
-///     Entries lose a bit with each doubling, and newer entries are longer: N. Dayan, I. Bercea,
+///     An entry is a part of a key's hash. With each doubling it loses a bit, so newer entries are
+///     longer: N. Dayan, I. Bercea,
 ///     P. Reviriego and R. Pagh, "InfiniFilter: Expanding Filters to Infinity and Beyond", SIGMOD
 ///     2023.
-///     An entry without bits is copied into both halves, so that no second structure is queried:
+///     An entry that has lost all bits is copied into both halves of a split, so that no second
+///     structure is queried:
 ///     N. Dayan, I. Bercea and R. Pagh, "Aleph Filter", VLDB 2024.
 ///     Segments are split in turn, as the buckets of linear hashing: W. Litwin, 1980.
 
@@ -204,8 +206,9 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
     return summary;
   }
 
-  /// Removes one copy; returns false and changes nothing if no entry matches. Of several matching
-  /// entries it removes the longest, so that the others still match every other key. Erasing the
+  /// Removes one copy; returns false and changes nothing if no entry matches. If several
+  /// entries match, it removes the longest: the shorter ones match every key that the longest does,
+  /// so no other member is lost. Erasing the
   /// last key is a clear(), O(segments): the bytes are then those of an empty filter.
   bool erase(const hash_type& h) noexcept
     requires growable_storage<Storage>
@@ -291,7 +294,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   std::uint64_t size_in_bytes() const noexcept { return table().size_in_bytes(); }
 
   /// The number of entries, divided by the number at which the next growth step begins. At most 1,
-  /// also if a step failed and there are more entries.
+  /// even if a step failed and there are more entries.
   double fill() const noexcept {
     return detail::min(
         1.0, static_cast<double>(params_.entries) / static_cast<double>(params_.max_entries()));

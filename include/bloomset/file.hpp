@@ -177,7 +177,7 @@ template <openable F>
 result<F> open_stored(const stored_filter& stored) {
   if (stored.header.kind != F::kind ||
       !detail::can_give<typename F::hasher_type>(stored.header.hash)) {
-    return fail(errc::incompatible, "the file holds another kind of filter than was asked for");
+    return fail(errc::incompatible, "the file holds another kind of filter than was requested");
   }
   if (stored.header.seed.is_locked()) return detail::needs_key("the filter");
   if (stored.header.parts.of != 0) return detail::lacks_parts(stored.header.parts);

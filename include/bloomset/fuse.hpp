@@ -70,8 +70,9 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>>,
   template <storage Other>
   using rebind_storage = basic_fuse<Other>;
 
-  /// A filter of `count` keys over the payload of image(). Fails with corrupt if payload or
-  /// directory do not fit the parameters. O(shards), as the fingerprints are not read.
+  /// A filter of `count` keys over the payload of image(). Fails with corrupt if the
+  /// payload, or the directory of shards in it, does not fit the parameters. O(shards), as the
+  /// fingerprints are not read.
   static result<basic_fuse> open(const fuse_params& params, Storage payload, std::uint64_t count) {
     if (auto ok = detail::check_fuse_payload(params, payload.bytes(), count); !ok) {
       return fail(std::move(ok.error()));

@@ -1,7 +1,7 @@
 #pragma once
 
 /// Memory from the host program, for example to count it. Filters use it for their bits, and
-/// any_filter also for the memory that it needs beside them.
+/// any_filter also for the memory that it needs besides them.
 
 #include <cstddef>
 

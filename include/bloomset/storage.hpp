@@ -55,7 +55,7 @@ concept relocatable_storage = writable_storage<S> && requires(S& s, const memory
 
 class owned_storage;
 
-/// Memory that a filter can extend by itself.
+/// Memory that a filter can extend on its own.
 template <class S>
 concept growable_storage = std::same_as<S, owned_storage>;
 
@@ -83,8 +83,8 @@ class owned_storage {
   static result<owned_storage> copy_of(std::span<const std::byte> from);
 
   owned_storage(const owned_storage& other);  ///< throws std::bad_alloc
-  // One assignment by value would do for both, but clang then takes the implicit assignment of a
-  // class with this member for noexcept, although the copy may throw.
+  // One assignment by value would do for both, but clang would then consider the implicit
+  // assignment of a class with this member noexcept, although the copy may throw.
   owned_storage& operator=(const owned_storage& other);
   owned_storage(owned_storage&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}

@@ -43,9 +43,9 @@ namespace bloomset {
 /// Insert      O(1). Up to the planned capacity an insert moves at most one tag to its other block,
 ///             and usually reads at most twelve cache lines.
 /// Full        `capacity` distinct keys fit, with any number of copies (see plan_vector_quotient).
-///             Beyond the capacity, usually up to 99% of the slots, an insert searches longer. The
-///             next four tags go to a stash. When the stash is full too, the outcome is `full` and
-///             the filter is unchanged.
+///             Beyond the capacity, usually up to 99% of the slots, an insert searches longer. When
+///             it finds no slot, the tag goes to a stash of four. When the stash is full too, the
+///             outcome is `full` and the filter is unchanged.
 /// Duplicates  Each insert adds a copy, without limit. The second and the third copy use a slot
 ///             each until another key needs it. Further copies are counted in the overflow table.
 ///             If most keys have two or three copies, plan a capacity for all copies. Bits per key
@@ -120,8 +120,8 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
     }
     if (writable_storage<Storage> && !detail::is_aligned(bytes.bytes(), detail::vq_block_bytes)) {
       return fail(errc::invalid_argument,
-                  "the vector quotient filter's blocks begin at an address that is no multiple of "
-                  "64; give it memory that is aligned to 64 bytes");
+                  "the vector quotient filter's blocks begin at an address that is not a multiple "
+                  "of 64; give it memory that is aligned to 64 bytes");
     }
     const auto table = bytes.bytes().first(params.table_bytes());
     const auto stashed = detail::vq_check_stash(layout_of(params), table);
@@ -271,8 +271,9 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
     }
     return static_cast<double>(taken) / (static_cast<double>(params_.blocks) * params_.slots);
   }
-  /// The rate of the stored tags: passing / (N B 2^r) + n / 2^64, where `passing` counts the pairs
-  /// (first block, tag) that pass as a member. All N B 2^r pairs are equally likely. O(slots).
+  /// The rate of the stored tags: passing / (N B 2^r) + n / 2^64, for N blocks of B buckets, and
+  /// remainders of r bits. `passing` is the number of pairs (first block, tag) that pass as a
+  /// member; all N B 2^r pairs are equally likely. O(slots).
   double current_fpr() const noexcept {
     const detail::vq_census census = detail::vq_take_census(reader());
     const double all = static_cast<double>(params_.blocks) * static_cast<double>(layout_.tags());

@@ -13,7 +13,7 @@ result<digest> digest::make(const char* name) {
         fmt::format("this machine's libcrypto does not offer {}; see its configuration", name));
   }
   context state(EVP_MD_CTX_new(), EVP_MD_CTX_free);
-  if (state == nullptr) return fail(errc::out_of_memory, "there is no memory for a digest");
+  if (state == nullptr) return fail(errc::out_of_memory, "there is not enough memory for a digest");
   const auto size = static_cast<std::size_t>(EVP_MD_get_size(how.get()));
   return digest(std::move(how), std::move(state), size);
 }

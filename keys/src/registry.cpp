@@ -43,13 +43,13 @@ result<const reader_kind*> find(std::string_view text) {
     if (row.name == name) return &row;
     if (row.secret && name.starts_with(row.name)) {
       return fail(errc::invalid_argument,
-                  fmt::format("what stands here is no reader, and is not shown since it may be a "
-                              "secret; write {}{}",
+                  fmt::format("this is not the name of a reader, and is not shown because it may "
+                              "be a secret; write {}{}",
                               row.name, row.argument));
     }
     names.push_back(row.name);
   }
-  return fail(errc::invalid_argument, fmt::format("there is no reader {}; there are {}",
+  return fail(errc::invalid_argument, fmt::format("there is no reader {}; the readers are {}",
                                                   in_quotes(name), fmt::join(names, ", ")));
 }
 
@@ -64,7 +64,7 @@ result<std::unique_ptr<reader>> make_reader(std::string_view text, purpose why) 
   }
   if (colon == text.size() - 1) {
     return fail(errc::invalid_argument,
-                fmt::format("{}: nothing stands after the colon; write {}{}", in_quotes(text),
+                fmt::format("{}: there is nothing after the colon; write {}{}", in_quotes(text),
                             row.name, row.argument));
   }
   auto made = row.make(colon == std::string_view::npos ? "" : text.substr(colon + 1), why);

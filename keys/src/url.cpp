@@ -64,20 +64,18 @@ bool take_port(std::string_view& authority) noexcept {
 result<canonical_url> canonicalise(std::string_view url) {
   std::string scratch = stripped(url);
   if (scratch.empty()) {
-    return fail(
-        errc::invalid_argument,
-        "not a URL: nothing is left without spaces and fragment; give a host and a path, as "
-        "in example.com/index.html");
+    return fail(errc::invalid_argument,
+                "not a URL: it is empty without spaces and fragment; give a host and a path, as in "
+                "example.com/index.html");
   }
   std::string plain;
   plain.reserve(scratch.size());
   append_unescaped(plain, scratch);
   const auto start = authority_start(plain);
   if (!start) {
-    return fail(
-        errc::invalid_argument,
-        "not a URL: what stands before its first ':' is no scheme with '//' and a host after "
-        "it; write http://HOST/PATH");
+    return fail(errc::invalid_argument,
+                "not a URL: the text before its first ':' is not a scheme with '//' and a host "
+                "after it; write http://HOST/PATH");
   }
   std::string_view rest = std::string_view(plain).substr(*start);
   std::string_view authority = take_until(rest, "/?");

@@ -214,7 +214,7 @@ result<canonical_host> canonicalise_host(std::string_view host) {
   if (made.text.size() > longest_host) {
     return fail(
         errc::invalid_argument,
-        "not a URL: its host is longer than the 255 bytes of a name; is this line one URL?");
+        "not a URL: its host is longer than the 255 bytes of a name; is this line a single URL?");
   }
   if (made.text.starts_with('[')) return ipv6_host(made.text);
   if (auto address = ipv4_address(made.text)) {

@@ -149,7 +149,7 @@ result<void> append_ipv6(std::string& to, std::string_view host) {
 }
 
 constexpr std::string_view long_host =
-    "its host is longer than the 255 bytes of a name; is this line one URL?";
+    "its host is longer than the 255 bytes of a name; is this line a single URL?";
 
 /// The domain after its escapes were replaced and it was converted to Punycode.
 result<void> append_other_domain(std::string& to, std::string_view host) {
@@ -206,7 +206,8 @@ result<void> append_domain(std::string& to, std::string_view host) {
   if (!ends_in_number(domain)) return {};
   const auto address = ipv4_number(domain);
   if (!address) {
-    return not_a_url("its host ends in a number and is not an IPv4 address; is one too large?");
+    return not_a_url(
+        "its host ends in a number but is not an IPv4 address; is a number too large?");
   }
   to.resize(first);
   to += dotted(*address);
@@ -379,14 +380,14 @@ result<void> append_normal_url(std::string& to, std::string_view url) {
   url = url.substr(0, url.find('#'));
   if (url.empty()) {
     return not_a_url(
-        "nothing is left without spaces and fragment; give a host and a path, as in "
+        "it is empty without spaces and fragment; give a host and a path, as in "
         "example.com/index.html");
   }
   std::string scheme;
   const auto [length, begin] = find_start(url, scheme);
   if (begin == npos) {
     return not_a_url(
-        "what stands before its first ':' is no scheme with '//' and a host after it; write "
+        "the text before its first ':' is not a scheme with '//' and a host after it; write "
         "http://HOST/PATH");
   }
   if (length == 0) scheme = "http";

@@ -68,7 +68,7 @@ std::string_view name_of(hash_id hash) noexcept {
 result<void> detail::check_keyed_hasher(const hash_seed& seed, bool takes_keys) {
   if (takes_keys || !seed.is_keyed()) return {};
   return fail(errc::unsupported,
-              "this probe rule hashes keys by itself and takes no secret key; use double hashing");
+              "this probe rule hashes keys on its own and uses no secret key; use double hashing");
 }
 
 std::optional<hash_key> hash_key::parse(std::string_view digits) noexcept {

@@ -74,8 +74,8 @@ void release(std::byte* data, std::size_t size) noexcept {
 failure no_memory_for(std::uint64_t size) noexcept {
   try {
     return detail::format_failure(errc::out_of_memory,
-                                  "{} bytes of memory could not be had for the filter; plan a "
-                                  "smaller one, or use a machine with more memory",
+                                  "{} bytes of memory could not be allocated for the filter; plan "
+                                  "a smaller one, or use a machine with more memory",
                                   size);
   } catch (const std::bad_alloc&) {
     return fail(errc::out_of_memory, "no memory");

@@ -116,7 +116,7 @@ result<label_list> label_list::parse(std::string_view text) {
     const std::string_view name = line.substr(0, equals);
     if (!is_name(name) || !is_value(line.substr(equals + 1)) || name <= last ||
         text.size() > max_bytes) {
-      return fail(errc::corrupt, "its labels cannot be");
+      return fail(errc::corrupt, "its labels are out of order or malformed");
     }
     last = name;
     rest.remove_prefix(line.size() + 1);

@@ -54,10 +54,11 @@ result<mapped_storage> read_all(const descriptor& file, bool is_device, const st
     if (got == 0) break;
   }
   if (bytes->size() == max_unsigned_stream && !has_signature(*bytes)) {
-    return fail(errc::unsupported,
-                detail::format_text("{}: this stream is no Bloomset filter, and as a filter of "
-                                    "another program it is too long for memory; save it to a file",
-                                    name));
+    return fail(
+        errc::unsupported,
+        detail::format_text("{}: this stream is not a Bloomset filter, and it is too long to be "
+                            "held in memory as a filter of another program; save it to a file",
+                            name));
   }
   const std::span<const std::byte> span = *bytes;
   return mapped_storage(std::move(bytes), span);

@@ -102,7 +102,7 @@ void append_parts(std::vector<std::byte>& parameters, const key_parts& parts) {
 
 /// Removes the last block of the parameters. Fails without a message.
 result<key_parts> take_parts(std::span<const std::byte>& parameters) {
-  const auto wrong = [] { return fail(errc::corrupt, "the parts that it tells cannot be"); };
+  const auto wrong = [] { return fail(errc::corrupt, "its list of parts is malformed"); };
   if (parameters.size() < block_bytes) return wrong();
   const auto last = detail::load<stored_parts>(parameters.last(block_bytes).data());
   if (!is_some(last.parts) || last.zero != decltype(last.zero){}) return wrong();
@@ -113,7 +113,7 @@ result<key_parts> take_parts(std::span<const std::byte>& parameters) {
 /// Removes the labels at the end of the parameters.
 result<label_list> take_labels(std::span<const std::byte>& parameters) {
   const auto wrong = [] {
-    return fail(errc::corrupt, "its labels do not fit into its parameters");
+    return fail(errc::corrupt, "its labels are longer than its parameters");
   };
   if (parameters.size() < block_bytes) return wrong();
   const auto length = detail::load<label_length>(parameters.last(sizeof(label_length)).data());
@@ -170,14 +170,14 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
   // A newer version may lay out everything that follows differently, so the version is read first.
   // Damage to this field is reported as a newer version; either way the file is refused.
   if (raw.format_version != format_version) {
-    return format_failure(
-        errc::unsupported,
-        "{}: the file has format version {}, and version {} is known here; use a newer bloomset",
-        name, raw.format_version, format_version);
+    return format_failure(errc::unsupported,
+                          "{}: the file has format version {}, but only version {} is known here; "
+                          "use a newer bloomset",
+                          name, raw.format_version, format_version);
   }
   const std::uint64_t rest = file.size() - header_bytes;
   if (raw.parameter_bytes % block_bytes != 0 || raw.parameter_bytes > rest) {
-    return is_damaged("its parameters do not fit into it");
+    return is_damaged("its parameters are longer than the file");
   }
   auto parameters = file.subspan(header_bytes, raw.parameter_bytes);
   if (raw.header_checksum != seal(file.first(header_bytes), parameters)) {

@@ -11,15 +11,15 @@ namespace bloomset::detail {
 result<void> check_request(std::uint64_t capacity, std::uint64_t max_capacity, double fpr,
                            std::uint64_t bits, double confidence) {
   if (capacity > max_capacity) {
-    return refuse("a capacity of {} is too large; at most {} are possible",
-                  format_count(capacity, "key"), format_count(max_capacity));
+    return refuse("a capacity of {} is too large; give at most {}", format_count(capacity, "key"),
+                  format_count(max_capacity));
   }
   if (!(fpr >= 0 && fpr < 1)) {
     return refuse(
         "a false-positive rate of {} is out of range; give one between 0 and 1, such as 0.01", fpr);
   }
   if (bits > max_bits) {
-    return refuse("{} bits are too many; at most 2^62 are possible", bits);
+    return refuse("{} bits are too many; give at most 2^62", bits);
   }
   if (confidence != 0 && !(confidence >= 0.5 && confidence < 1)) {
     return refuse("a confidence of {} is out of range; give 50% or more, below 100%, such as 95%",
@@ -33,13 +33,13 @@ result<void> check_hash_collisions(double fpr, std::uint64_t n) {
   const double least = 2 * formulas::hash_collision_fpr(static_cast<double>(keys));
   if (fpr == 0 || fpr >= least) return {};
   return refuse(
-      "a rate of {:.3g} with {} is below what 64-bit hashes can promise ({:.3g}); ask for a higher "
+      "a rate of {:.3g} with {} is below what 64-bit hashes can promise ({:.3g}); give a higher "
       "rate",
       fpr, format_count(keys, "key"), least);
 }
 
 failure size_is_open(std::string_view kind) {
-  return refuse("{}'s size is open; give two of capacity, rate and memory", kind);
+  return refuse("{}'s size is not determined; give two of capacity, rate and memory", kind);
 }
 
 failure no_key_fits(std::uint64_t bits, double fpr) {
@@ -63,7 +63,7 @@ result<void> check_promise(double wanted, double planned, std::uint64_t capacity
                            std::uint64_t bits) {
   if (wanted == 0 || planned <= wanted * (1 + 1e-6)) return {};
   return refuse(
-      "{} in {} would give a rate of {}, not {}; leave one of capacity, rate and memory open",
+      "{} in {} would give a rate of {}, not {}; leave one of capacity, rate and memory out",
       format_count(capacity, "key"), format_count(bits, "bit"), format_rate(planned),
       format_rate(wanted));
 }
@@ -97,8 +97,8 @@ result<void> check_version(const filter_header& header, std::string_view filter)
   if (header.kind_version == 1) return {};
   return format_failure(
       errc::unsupported,
-      "this {} has layout version {}, and version 1 is known here; use a newer bloomset", filter,
-      header.kind_version);
+      "this {} has layout version {}, but only version 1 is known here; use a newer bloomset",
+      filter, header.kind_version);
 }
 
 failure out_of_range(std::string_view filter) {

@@ -78,7 +78,7 @@ result<std::uint64_t> parse_whole(std::string_view text, std::span<const unit> u
   if (!number) return refuse("it does not start with a number");
   const auto found = std::find_if(units.begin(), units.end(),
                                   [&](const unit& u) { return u.name == number->rest; });
-  if (found == units.end()) return refuse(detail::format_text("'{}' is no unit", number->rest));
+  if (found == units.end()) return refuse(detail::format_text("'{}' is not a unit", number->rest));
   const double value = number->value * found->factor;
   if (value >= count_limit) return refuse("it is too large");
   const double whole = std::round(value);
@@ -113,11 +113,11 @@ result<double> parse_rate(std::string_view text) {
   } else if (number->rest.starts_with('/')) {
     const auto divisor = leading_number(number->rest.substr(1));
     if (!divisor || !divisor->rest.empty() || divisor->value == 0) {
-      return refuse("what follows the '/' is not a number");
+      return refuse("there is no number after the '/'");
     }
     rate /= divisor->value;
   } else if (!number->rest.empty()) {
-    return refuse(detail::format_text("'{}' is no unit", number->rest));
+    return refuse(detail::format_text("'{}' is not a unit", number->rest));
   }
   if (!(rate > 0 && rate < 1)) return refuse("it must lie between 0 and 1");
   return rate;

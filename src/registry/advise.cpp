@@ -169,7 +169,7 @@ result<void> check_sufficient(const plan_request& request, const needs& wanted) 
   const bool rate_alone = known == 1 && request.fpr != 0;
   if (known < 2 && !by_hashes && !(wanted.growing && rate_alone)) {
     return fail(errc::invalid_argument,
-                "the filter's size is open; give two of capacity, rate and memory");
+                "the filter's size is not determined; give two of capacity, rate and memory");
   }
   return {};
 }
@@ -184,13 +184,13 @@ result<plan_report> plan_for(const kind_info& kind, const plan_request& request,
   }
   if (!kind.can.insert && !wanted.unchanging) {
     return detail::format_failure(
-        errc::unsupported, "a filter of kind {} is built once and takes no more keys", kind.name);
+        errc::unsupported, "a filter of kind {} is built once and accepts no more keys", kind.name);
   }
   auto plan = kind.plan(request);
   if (plan && request.fpr == 0 && plan->planned_fpr > max_useful_fpr) {
     return detail::refuse(
-        "{} in {} would give a rate of {}, with which a filter tells next to "
-        "nothing; give more memory or fewer keys",
+        "{} in {} would give a rate of {}, at which a filter is nearly useless; give more memory "
+        "or fewer keys",
         format_count(plan->capacity, "key"), format_bytes(plan->bytes),
         format_rate(plan->planned_fpr));
   }
@@ -201,9 +201,10 @@ result<advice> advise(const plan_request& request, const needs& wanted,
                       std::span<const kind_info> among) {
   const words verbs = verbs_of(wanted);
   if (wanted.unchanging && !verbs.empty()) {
-    return detail::format_failure(errc::invalid_argument,
-                                  "a set that never changes has no need to {}; drop one of the two",
-                                  detail::join(verbs, " and "));
+    return detail::format_failure(
+        errc::invalid_argument,
+        "a set that never changes has no need to {}; leave one of the two out",
+        detail::join(verbs, " and "));
   }
   if (auto ok = check_sufficient(request, wanted); !ok) return fail(std::move(ok.error()));
 
@@ -211,8 +212,8 @@ result<advice> advise(const plan_request& request, const needs& wanted,
       among.begin(), among.end(), [&](const kind_info& kind) { return able(kind, wanted); }));
   if (able_kinds == 0) {
     const std::string what = verbs.empty() ? "take keys one by one" : detail::join(verbs, " and ");
-    return detail::format_failure(errc::unsupported, "no kind here can {}{}; drop that need", what,
-                                  verbs.size() > 1 ? " at once" : "");
+    return detail::format_failure(errc::unsupported, "no kind here can {}{}; leave that need out",
+                                  what, verbs.size() > 1 ? " at once" : "");
   }
 
   advice found;

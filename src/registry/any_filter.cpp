@@ -94,9 +94,9 @@ result<void> merge_folded(any_filter& into, const any_filter& other, double max_
   const auto refuse = [&](const std::string& why) {
     return detail::format_failure(
         errc::incompatible,
-        "the filters have {} and {} bits, and at their greatest common size, {} bits, the union "
-        "would have {}; make filters that are to be merged with the same capacity, or with sizes "
-        "that divide each other",
+        "the filters have {} and {} bits; folded to {} bits, the largest size that divides both, "
+        "the union would have {}; make filters that are to be merged with the same capacity, or "
+        "with sizes that divide each other",
         ours.plan.bits, theirs.plan.bits, common, why);
   };
   if (rate > allowed) {

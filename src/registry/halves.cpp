@@ -242,15 +242,16 @@ class halves_model final : public any_model {
     return seed_.is_keyed() ? hash_id::siphash_2x64 : hash_id::xxh3_2x64;
   }
   static failure needs_both() {
-    return fail(errc::unsupported,
-                "a filter with 128-bit hashes has two halves, which take the hashes; use halves()");
+    return fail(
+        errc::unsupported,
+        "a filter with 128-bit hashes cannot use hashes of 64 bits; give it the keys themselves");
   }
   result<void> combine(const any_model& other, result<void> (any_filter::*how)(const any_filter&)) {
     const auto* theirs = dynamic_cast<const halves_model*>(&other);
     if (theirs == nullptr) {
       return fail(errc::incompatible,
-                  "one of the filters has 128-bit hashes and the other has not; only filters built "
-                  "alike can be combined");
+                  "one of the filters uses 128-bit hashes, the other 64-bit hashes; only filters "
+                  "built alike can be combined");
     }
     // Equal first halves have equal second ones (open_halves), so the second call does not fail.
     if (auto ok = (halves_[0].*how)(theirs->halves_[0]); !ok) return ok;
@@ -283,7 +284,9 @@ result<any_filter> open_halves(const stored_filter& stored, access how,
                                std::size_t equal) {
   if (stored.header.seed.is_locked()) return needs_key("the filter");
   const auto damaged = [] {
-    return fail(errc::corrupt, "the filter's two halves do not fit together; the file is damaged");
+    return fail(
+        errc::corrupt,
+        "the two parts of the filter's 128-bit hashes contradict each other; the file is damaged");
   };
   std::array<stored_filter, 2> halves;
   std::span<const std::byte> parameters = stored.parameters;
@@ -333,8 +336,8 @@ failure other_hash_bits(std::string_view kind, unsigned hash_bits) {
     if (row.takes_128_bits) names.push_back(row.name);
   }
   return format_failure(errc::invalid_argument,
-                        "a filter of kind {} cannot have hashes of {} bits; leave the hash open, "
-                        "or use a kind that can have 128: {}",
+                        "a filter of kind {} cannot use hashes of {} bits; leave the hash out, or "
+                        "use a kind that can use 128: {}",
                         kind, hash_bits, join(names, ", "));
 }
 
@@ -376,14 +379,14 @@ result<void> choose_hash(plan_request& request, std::string_view name) {
   if (function != "xxh3" && function != "siphash") {
     return detail::format_failure(
         errc::invalid_argument,
-        "'{}' is no hash function; give xxh3, siphash, xxh3-2x64 or siphash-2x64", name);
+        "'{}' is not a hash function; give xxh3, siphash, xxh3-2x64 or siphash-2x64", name);
   }
   if (request.seed.is_keyed() != (function == "siphash")) {
     return detail::format_failure(
         errc::invalid_argument,
         request.seed.is_keyed()
-            ? "{} takes no secret key; leave the key out, or give siphash"
-            : "{} needs a secret key; make one, and give it beside the hash function",
+            ? "{} uses no secret key; leave the key out, or give siphash"
+            : "{} needs a secret key; make one, and give it with the hash function",
         name);
   }
   if (is_wide) request.hash_bits = 128;

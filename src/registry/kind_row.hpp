@@ -87,9 +87,10 @@ class kind_row {
     if constexpr (requires { spec.hashes; }) {
       spec.hashes = request.hashes;
     } else if (request.hashes != 0) {
-      return format_failure(errc::invalid_argument,
-                            "a filter of kind {} has no number of hash functions; leave it out",
-                            K::name);
+      return format_failure(
+          errc::invalid_argument,
+          "the number of hash functions does not apply to a filter of kind {}; leave it out",
+          K::name);
     }
     if constexpr (requires { spec.confidence; }) spec.confidence = request.confidence;
     if constexpr (requires { spec.threads; }) spec.threads = 0;

@@ -38,7 +38,7 @@ result<const kind_info*> find_kind(std::string_view name) {
     names.push_back(row.name);
   }
   return detail::format_failure(errc::invalid_argument,
-                                "'{}' is no kind of filter; the kinds are {}", name,
+                                "'{}' is not a kind of filter; the kinds are {}", name,
                                 detail::join(names, ", "));
 }
 

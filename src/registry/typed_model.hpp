@@ -80,7 +80,7 @@ class typed_model final : public any_model {
       filter_.may_contain(hashes, answers);
       return {};
     }
-    return cannot("be asked by hashes");
+    return cannot("be queried by hashes");
   }
 
   result<insert_summary> insert(std::span<const std::string_view> keys) override {
@@ -177,10 +177,10 @@ class typed_model final : public any_model {
     try {
       return any_filter(std::make_unique<typed_model>(filter_));
     } catch (const std::bad_alloc&) {
-      return detail::format_failure(
-          errc::out_of_memory,
-          "memory for a copy of the filter, {} bytes, could not be had; give back others first",
-          filter_.size_in_bytes());
+      return detail::format_failure(errc::out_of_memory,
+                                    "memory for a copy of the filter, {} bytes, could not be "
+                                    "allocated; release other memory first",
+                                    filter_.size_in_bytes());
     }
   }
 

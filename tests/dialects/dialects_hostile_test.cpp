@@ -153,9 +153,8 @@ TEST(hostile_spark, other_versions_and_numbers_of_functions_are_named) {
     return opened ? std::string() : opened.error().message;
   };
   EXPECT_EQ(says(3, 3), "the filter: its version is 3, and 1 and 2 are known");
-  EXPECT_EQ(says(7, 0), "the filter: its header says 0 hash functions, and 1 to 255 are supported");
-  EXPECT_EQ(says(6, 1),
-            "the filter: its header says 261 hash functions, and 1 to 255 are supported");
+  EXPECT_EQ(says(7, 0), "the filter: its header says 0 hash functions; 1 to 255 are supported");
+  EXPECT_EQ(says(6, 1), "the filter: its header says 261 hash functions; 1 to 255 are supported");
 }
 
 TEST(hostile_dcso, a_flipped_bit_of_gzip_is_found) {
@@ -325,7 +324,7 @@ TEST(parquet_file, keys_are_what_the_schema_says_of_the_column) {
        "6c8c111c3c00000000",
        {"5"},
        {"2020-01-01T00:00:05"},
-       "a TIMESTAMP in nanoseconds since 1970; ask for that integer"},
+       "a TIMESTAMP in nanoseconds since 1970; give that integer"},
       {"STRING", 6, "2500", {"", "x"}, {}, ""},
       {"unknown logical type", 6, "6c0c280000", {}, {"x"}, "a logical type that is not known"},
       {"DATE in 64 bits", 2, "250c", {}, {"1"}, "that its physical type does not have"},

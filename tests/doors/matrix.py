@@ -80,7 +80,7 @@ def cases():
             try:
                 filter = bloomset.KINDS[kind].build(MEMBER_KEYS, fpr=RATE, **options)
             except ValueError as error:
-                assert "cannot have hashes of 128 bits" in str(error) or "cannot be seeded" in str(error), error
+                assert "cannot use hashes of 128 bits" in str(error) or "cannot be seeded" in str(error), error
                 refused.append((kind, variant))
             else:
                 made.append(Case(kind, variant, filter, options.get("key")))

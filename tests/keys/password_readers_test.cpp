@@ -58,7 +58,7 @@ TEST(readers, pwned_takes_what_downloads_hold) {
        {"x"s, sha1_of_password + "0:1", fmt::format("Z{}", sha1_of_password.substr(1)),
         " " + sha1_of_password, std::string(1 << 20, 'A'), "\0"s,
         sha1_of_password.substr(1) + "\0:1"s, fmt::format("G{}:0", sha1_of_password.substr(1))}) {
-    EXPECT_TRUE(has(wrong("pwned", record), "no hash of 40")) << record.substr(0, 50);
+    EXPECT_TRUE(has(wrong("pwned", record), "not a hash of 40")) << record.substr(0, 50);
   }
 }
 

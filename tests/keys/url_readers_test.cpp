@@ -68,7 +68,7 @@ TEST(safe_browsing, what_is_no_prefix_of_enough_bytes_is_refused) {
   const texts no_prefixes = {"ba7816bf8",      std::string(66, 'a'), "sha256:",
                              "sha256:ba7816b", "sha256:ba7816",      "sha256:ba7816bg"};
   for (const auto& line : no_prefixes) {
-    EXPECT_TRUE(has(why_not("safe-browsing", line), "is no hash prefix")) << line;
+    EXPECT_TRUE(has(why_not("safe-browsing", line), "is not a hash prefix")) << line;
   }
   EXPECT_TRUE(has(why_not("safe-browsing:32", "ba7816bf"), "write safe-browsing:4"));
   EXPECT_TRUE(why_not("safe-browsing", "mailto:x").starts_with("not a URL: "));

@@ -250,8 +250,8 @@ TEST(Fold, FiltersOfDifferentSizesAreMergedAtTheirGreatestCommonSize) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::incompatible);
   EXPECT_TRUE(refused.error().message.starts_with(
-      "the filters have 307200 and 307712 bits, and at their greatest common size, 512 bits, the "
-      "union would have a rate of 100%"))
+      "the filters have 307200 and 307712 bits; folded to 512 bits, the "
+      "largest size that divides both, the union would have a rate of 100%"))
       << refused.error().message;
   EXPECT_EQ(serialize(full.image()), before);
   const auto other_seed = value_of(kind.create({.capacity = 40, .bits = 512, .seed = 1}));

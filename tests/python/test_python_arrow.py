@@ -174,7 +174,7 @@ def test_chunks_batches_and_tables():
     assert f.contains(batch.slice(2)).tolist() == [t is not None for t in TEXTS[2:]]
     fields = pa.StructArray.from_arrays([pa.array(TEXTS)], ["name"])
     assert f.contains(fields.slice(2)).tolist() == [t is not None for t in TEXTS[2:]]
-    with pytest.raises(TypeError, match="the Arrow data have 2 columns, where keys are one; choose a column"):
+    with pytest.raises(TypeError, match="the Arrow data have 2 columns, but keys are one column; choose it"):
         f.contains(table)
     with pytest.raises(TypeError, match="a structure that is null"):
         f.contains(pa.StructArray.from_arrays([pa.array(["a"])], ["name"], mask=pa.array([True])))
@@ -199,7 +199,7 @@ def test_damaged_arrays_are_refused():
     f = filter_of(["a"])
     numbers = pa.array([0, 2, 1], pa.int32()).buffers()[1]
     falling = pa.Array.from_buffers(pa.string(), 2, [None, numbers, pa.py_buffer(b"abc")])
-    with pytest.raises(ValueError, match="offset 2 falls"):
+    with pytest.raises(ValueError, match="offset 2 is less than"):
         f.contains(falling)
     outside = pa.DictionaryArray.from_arrays(pa.array([0, 7]), ["a"], safe=False)
     with pytest.raises(ValueError, match="index 7 is not one of the 1 values"):
@@ -209,10 +209,10 @@ def test_damaged_arrays_are_refused():
         f.update(below)
     view = numpy.array([20, 0, 3, 0], "i4").tobytes()
     claimed = pa.Array.from_buffers(pa.string_view(), 1, [pa.py_buffer(b"\0"), pa.py_buffer(view)], null_count=0)
-    with pytest.raises(ValueError, match="view 0 leaves its buffer"):
+    with pytest.raises(ValueError, match="view 0 is not within its buffer"):
         f.contains(claimed)
     beyond = pa.Array.from_buffers(pa.string_view(), 1, [None, pa.py_buffer(view), pa.py_buffer(b"x" * 20)])
-    with pytest.raises(ValueError, match="view 0 leaves its buffer"):
+    with pytest.raises(ValueError, match="view 0 is not within its buffer"):
         f.contains(beyond)
 
 

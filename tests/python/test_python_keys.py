@@ -221,7 +221,7 @@ def test_wrong_offsets(offsets, sentence):
     (numpy.array([1j]), "an array of complex128 has no keys"),
     (numpy.zeros((2, 2), int), "2 dimensions"),
     (numpy.array(5), "one element without a dimension"),
-    (numpy.array(["2026-01-01"], "M8[D]"), "does not lend"),
+    (numpy.array(["2026-01-01"], "M8[D]"), "cannot be read as keys"),
     (numpy.zeros(2, [("a", int), ("b", int)]), "format"),
 ], ids=str)
 def test_what_is_no_batch(wrong, sentence):
@@ -235,7 +235,7 @@ def test_text_that_is_none():
     lone = numpy.array([0xD800], "u4").view("U1")
     beyond = numpy.array([0x110000], "u4").view("U1")
     for wrong in (lone, beyond):
-        with pytest.raises(ValueError, match="element 0 is no text"):
+        with pytest.raises(ValueError, match="element 0 is not text"):
             bloomset.Bloom(100).update(wrong)
 
 

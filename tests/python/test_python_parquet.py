@@ -424,7 +424,7 @@ def test_what_has_no_filters_is_refused(attach, tmp_path):
     refused(attach, tmp_path, "'yes' is of type BOOLEAN", "--column", "yes")
     refused(attach, tmp_path, "'when' is of type INT96", "--column", "when")
     refused(attach, tmp_path, "there is no column 'S'", "--column", "S")
-    refused(attach, tmp_path, "a column is named twice", "--column", "s", "--column", "s")
+    refused(attach, tmp_path, "a column is named twice; name it once", "--column", "s", "--column", "s")
     pq.write_table(data, file, compression="brotli")
     refused(attach, tmp_path, "the codec Brotli", "--column", "s")
     file.write_bytes(b"")
@@ -432,7 +432,7 @@ def test_what_has_no_filters_is_refused(attach, tmp_path):
     pq.write_table(data, file, metadata_collector=(parts := []))
     parts[0].set_file_path("other.parquet")
     parts[0].write_metadata_file(file)
-    refused(attach, tmp_path, "lies in another file", "--column", "s")
+    refused(attach, tmp_path, "is in another file", "--column", "s")
 
 
 def test_rates_and_targets_are_checked(run, attach, tmp_path):

@@ -122,7 +122,7 @@ def test_unions_of_different_sizes(cls):
         assert all(key in both for key in MEMBERS)
         assert both.approx_len() == whole.approx_len()
     before = small.copy()
-    with pytest.raises(ValueError, match="greatest common size"):
+    with pytest.raises(ValueError, match="largest size that divides both"):
         small |= cls.build(MEMBERS, capacity=70_001)
     assert small == before
 
@@ -311,7 +311,7 @@ def test_options_and_wrong_ones():
         (dict(capacity=10, fpr=1.0), "fpr: 1.0 is not a rate"),
         (dict(capacity=10, fpr="2"), "fpr: "),
         (dict(capacity=10, fpr=float("nan")), "fpr: nan is not a rate"),
-        (dict(capacity=10, memory="1MB", bits=8), "memory: bits say the size already"),
+        (dict(capacity=10, memory="1MB", bits=8), "memory: bits already give the size"),
         (dict(capacity=10, hashes=65), "hashes: 65 is not"),
         (dict(capacity=10, seed=-1), "seed: -1 is not"),
     ]:

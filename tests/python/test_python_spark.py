@@ -224,7 +224,7 @@ def test_what_cannot_be(spark):
         bloomset.spark.build(frame, "name", kind="ribbon")
     with pytest.raises(TypeError, match="has no keys; cast it to integers, text"):
         bloomset.spark.build(frame.selectExpr("cast(1 as double) as x"), "x")
-    with pytest.raises(ValueError, match="a filter of .* bytes is no value of Spark"):
+    with pytest.raises(ValueError, match="a filter of .* bytes is too large for a value of Spark"):
         bloomset.spark.build(frame, "name", capacity="10G")
     with pytest.raises(ValueError, match="needs a driver with 6 times as much memory.*raise spark.driver.memory"):
         bloomset.spark.build(frame, "name", capacity="100M")  # the driver has 512 MB

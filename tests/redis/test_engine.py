@@ -67,7 +67,7 @@ def test_compatible_filters_merge_with_none(compatible):
     compatible.call("BF.MADD", "g", "c")
     compatible.call("BF.RESERVE", "n", "0.01", "100", "ENGINE", "NATIVE")
     before = dumps(compatible)
-    assert "their engine has no merge" in compatible.error("BF.MERGE", "f", "g")
+    assert "filters of their engine cannot be merged" in compatible.error("BF.MERGE", "f", "g")
     assert "its engine is native, not compatible" in compatible.error("BF.MERGE", "f", "n")
     assert "its engine is compatible, not native" in compatible.error("BF.MERGE", "n", "f")
     assert dumps(compatible) == before

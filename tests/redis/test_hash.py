@@ -108,7 +108,7 @@ def test_filters_of_one_key_are_merged(server, family, size):
     assert server.call(family + ".MERGE", "a", "b") == b"OK"
     assert server.call(family + ".MEXISTS", "a", *(f"b{i}" for i in range(200))) == [1] * 200
     assert server.error(family + ".MERGE", "a", "other") == (
-        "ERR key 2 of this command cannot be merged: its hash function or secret key is another; reserve "
+        "ERR key 2 of this command cannot be merged: its hash function or secret key differs; reserve "
         "filters to merge with HASH XXH3, or with HASH and the same key")
 
 

@@ -99,7 +99,7 @@ def test_what_differs_is_said_and_nothing_changes(server):
                       ("capacity", "capacity is 30000, not 20000"),
                       ("fixed", "NONSCALING is set, not unset"),
                       ("deletable", "DELETABLE is set, not unset")):
-        why = SAYS.format(3, f"its {what}; reserve filters to merge alike")
+        why = SAYS.format(3, f"its {what}; reserve both with the same options")
         assert server.error("BF.MERGE", "a", "like a", key) == why
         assert server.error("BF.MERGE", "new", "like a", key) == why
     for key in ("text", "cuckoo"):
@@ -159,7 +159,7 @@ def test_growing_filters_whose_union_could_not_keep_its_rate_are_refused(server)
         server.each("BF.MADD", key, items=[f"{key}:{i}" for i in range(40_000)])
     before = server.call("DUMP", "a")
     why = server.error("BF.MERGE", "a", "b")
-    assert why.startswith(SAYS.format(2, "the union could not keep the rate of 0.01"))
+    assert why.startswith(SAYS.format(2, "the union could not keep the promised rate of 0.01"))
     assert server.call("DUMP", "a") == before
     # Into a missing or empty filter, unchanged.
     server.call("BF.RESERVE", "empty", "0.01", "100")

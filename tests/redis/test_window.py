@@ -114,7 +114,7 @@ def test_info_and_creation_by_insert(server):
     (["BF.RESERVE", "f", "0.01", "9", "WINDOW", "9", "GENERATIONS"], "ERR no generations"),
     (["BF.RESERVE", "f", "0.01", "9", "WINDOW", "9", "GENERATIONS", "65"],
      "ERR generations must be in the range [1, 64]"),
-    (["BF.RESERVE", "f", "0.01", "9", "GENERATIONS", "5"], "ERR GENERATIONS takes a WINDOW"),
+    (["BF.RESERVE", "f", "0.01", "9", "GENERATIONS", "5"], "ERR GENERATIONS needs a WINDOW"),
     (["BF.RESERVE", "f", "0.01", "9", "WINDOW", "9", "DELETABLE"],
      "ERR WINDOW and DELETABLE cannot be combined"),
     (["BF.RESERVE", "f", "0.01", "9", "WINDOW", "9", "NONSCALING"],
@@ -124,17 +124,17 @@ def test_info_and_creation_by_insert(server):
     (["BF.RESERVE", "f", "0.01", "MEMORY", "1mb", "WINDOW", "9"],
      "ERR MEMORY and WINDOW cannot be combined: that filter grows with its items"),
     (["BF.INSERT", "f", "WINDOW", "no", "ITEMS", "a"], "ERR bad window"),
-    (["BF.INSERT", "f", "AT", "5", "ITEMS", "a"], "ERR AT takes a filter with a WINDOW"),
-    (["BF.INSERT", "plain", "AT", "5", "ITEMS", "a"], "ERR AT takes a filter with a WINDOW"),
+    (["BF.INSERT", "f", "AT", "5", "ITEMS", "a"], "ERR AT needs a filter with a WINDOW"),
+    (["BF.INSERT", "plain", "AT", "5", "ITEMS", "a"], "ERR AT needs a filter with a WINDOW"),
     (["BF.INSERT", "window", "AT", "noon", "ITEMS", "a"],
      "ERR bad time: AT takes milliseconds since 1970"),
-    (["BF.INSERT", "window", "AT", "9999999999999", "ITEMS", "a"], "ERR AT is a time to come"),
+    (["BF.INSERT", "window", "AT", "9999999999999", "ITEMS", "a"], "ERR AT is in the future"),
     (["BF.DEL", "window", "a"],
      "ERR the filter was reserved without DELETABLE, and neither deletes nor counts"),
     (["BF.MERGE", "window", "plain"], "ERR key 1 of this command cannot be merged: it has a WINDOW, "
-                                      "and filters that forget are not"),
+                                      "and filters that forget cannot be merged"),
     (["BF.MERGE", "plain", "window"], "ERR key 2 of this command cannot be merged: it has a WINDOW, "
-                                      "and filters that forget are not"),
+                                      "and filters that forget cannot be merged"),
 ], ids=lambda v: " ".join(v) if isinstance(v, list) else "")
 def test_errors_change_nothing(server, command, expected):
     server.call("BF.RESERVE", "plain", "0.01", "100")

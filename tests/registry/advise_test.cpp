@@ -176,7 +176,7 @@ TEST(advise, refuses_what_is_insufficient_or_contradicts_itself) {
   const auto both = advise(common, {.deletable = true, .growing = true}, shelf);
   ASSERT_FALSE(both);
   EXPECT_EQ(both.error().code, errc::unsupported);
-  EXPECT_EQ(both.error().message, "no kind here can erase and grow at once; drop that need");
+  EXPECT_EQ(both.error().message, "no kind here can erase and grow at once; leave that need out");
   const auto none = advise(common, {}, std::span(shelf).last(1));
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message, "this rate is beyond it");

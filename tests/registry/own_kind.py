@@ -42,7 +42,7 @@ def test_what_it_cannot_do_is_refused(tmp_path):
     run("build", "-o", str(file), "--kind", "bitmap", "--capacity", "10", input="a\n")
     done = subprocess.run([os.environ["BLOOMSET"], "remove", str(file)], input="a\n", capture_output=True, text=True)
     assert done.returncode == 2 and "a filter of kind bitmap cannot remove keys" in done.stderr
-    with pytest.raises(ValueError, match="size is open"):
+    with pytest.raises(ValueError, match="size is not determined"):
         bloomset.Bitmap()
 
 

@@ -182,12 +182,12 @@ def test_info_is_json_with_the_names_of_the_command_line(db, tmp_path):
 
 
 @pytest.mark.parametrize("query, sentence", [
-    ("bloomset_agg(id / 1.5)", "a floating-point number is no key.*value::varchar"),
-    ("bloomset_contains(bloomset_agg(name), 1.5::float)", "a floating-point number is no key.*value::varchar"),
+    ("bloomset_agg(id / 1.5)", "a floating-point number is not a key.*value::varchar"),
+    ("bloomset_contains(bloomset_agg(name), 1.5::float)", "a floating-point number is not a key.*value::varchar"),
     ("bloomset_agg([id])", "keys are texts, blobs, integers of up to 64 bits, dates, decimals and UUIDs; cast"),
     ("bloomset_agg(id::hugeint)", "keys are texts"),
-    ("bloomset_agg(day::timestamp)", "a timestamp is no key.*epoch_us"),
-    ("bloomset_agg(day::timestamptz)", "a timestamp is no key.*epoch_us"),
+    ("bloomset_agg(day::timestamp)", "a timestamp is not a key.*epoch_us"),
+    ("bloomset_agg(day::timestamptz)", "a timestamp is not a key.*epoch_us"),
     ("bloomset_agg(id = 1)", "keys are texts"),
     ("bloomset_agg(name, 2)", "a rate is a number such as 0.01"),
     ("bloomset_agg(name, 1.5)", "rate"),

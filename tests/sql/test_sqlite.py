@@ -126,8 +126,8 @@ def test_functions_are_deterministic_so_they_may_stand_in_indexes(db):
 
 
 @pytest.mark.parametrize("query, sentence", [
-    ("select bloomset_agg(id * 1.5) from users", "a floating-point number is no key.*cast[(]value as text[)]"),
-    ("select bloomset_contains(bloomset_agg(name), 1.5) from users", "a floating-point number is no key.*cast[(]value as text[)]"),
+    ("select bloomset_agg(id * 1.5) from users", "a floating-point number is not a key.*cast[(]value as text[)]"),
+    ("select bloomset_contains(bloomset_agg(name), 1.5) from users", "a floating-point number is not a key.*cast[(]value as text[)]"),
     ("select bloomset_agg(name, 2) from users", "rate"),
     ("select bloomset_agg(name, 'often') from users", "often"),
     ("select bloomset_agg(name, 0.01, 'bloo') from users", "bloo"),

@@ -190,8 +190,7 @@ class parquet_model final : public parquet_face {
     }
     if (filters_.empty()) {
       return fail(errc::unsupported,
-                  "the Parquet file has no rows, and so no filter that could stand alone; build "
-                  "one of no keys");
+                  "the Parquet file has no rows and so no filter to convert; build one of no keys");
     }
     auto merged = parquet_filter_in(owned_storage::copy_of(filters_.front().bits()));
     if (!merged) return fail(std::move(merged.error()));
@@ -282,8 +281,8 @@ result<foreign_filter> open_column(const mapped_storage& bytes, const open_reque
   }
   if (request.how == access::writable) {
     return fail(errc::unsupported,
-                "a filter within a Parquet file can be asked, not changed; "
-                "convert the column to a bare filter first");
+                "a filter within a Parquet file can be queried, not changed; convert the column to "
+                "a bare filter first");
   }
   const auto column =
       find_parquet_column(bytes.bytes(), find_option(request.options, "column").value_or(""));
@@ -302,7 +301,8 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
     return open_column(bytes, request);
   }
   if (find_option(request.options, "column")) {
-    return fail(errc::invalid_argument, "a column is named, and this is no Parquet file");
+    return fail(errc::invalid_argument,
+                "a column is named, but this is not a Parquet file; leave the column out");
   }
   const auto blocks = read_parquet_header(bytes.bytes());
   if (!blocks) return fail(blocks.error());

@@ -238,7 +238,8 @@ class attaching {
     const std::size_t begin = made_.appended.size();
     std::size_t done = 0;
     for (const replacement& each : changes_) {
-      if (each.at < done) return fail(errc::invalid_argument, "a column is named twice");
+      if (each.at < done)
+        return fail(errc::invalid_argument, "a column is named twice; name it once");
       append(made_.appended, footer.subspan(done, each.at - done));
       append(made_.appended, each.bytes);
       done = each.at + each.size;

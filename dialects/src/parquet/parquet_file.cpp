@@ -152,8 +152,7 @@ result<parquet_footer> read_parquet_footer(std::span<const std::byte> file,
   }
   if (file.size() < ends || !is_parquet_file(file)) {
     return fail(errc::corrupt,
-                "a Parquet file begins and ends with PAR1, and this does not; get "
-                "the whole file");
+                "a Parquet file begins and ends with PAR1, but this does not; get the whole file");
   }
   const auto length = little_endian<std::uint32_t>(file.data() + file.size() - 8);
   if (length > file.size() - ends) {
@@ -208,14 +207,14 @@ failure lacks_column(std::size_t group, std::string_view column) {
 failure contradicts_schema(std::size_t group, const parquet_chunk& chunk,
                            const parquet_type& schema) {
   return fail(errc::corrupt,
-              fmt::format("row group {} says that column {} is of physical type {}, and the "
-                          "schema says {}; get the file anew",
+              fmt::format("row group {} says that column {} is of physical type {}, but the schema "
+                          "says {}; get the file anew",
                           group, in_quotes(chunk.path), chunk.kind, schema.physical));
 }
 
 failure lies_elsewhere(std::string_view column) {
   return fail(errc::unsupported,
-              fmt::format("column {} lies in another file than the footer", in_quotes(column)));
+              fmt::format("column {} is in another file than the footer", in_quotes(column)));
 }
 
 result<parquet_blocks> read_parquet_header(std::span<const std::byte> bytes) {
@@ -240,7 +239,7 @@ result<parquet_blocks> read_parquet_header(std::span<const std::byte> bytes) {
     return true;
   });
   if (!from.good() || size < 0) {
-    return fail(errc::corrupt, "a Parquet Bloom filter begins with a header, and this does not");
+    return fail(errc::corrupt, "a Parquet Bloom filter begins with a header, but this does not");
   }
   if (plain_number || hash != 1) {
     return fail(errc::unsupported,
@@ -249,16 +248,17 @@ result<parquet_blocks> read_parquet_header(std::span<const std::byte> bytes) {
                 "current writer");
   }
   if (algorithm != 1 || compression != 1) {
-    return fail(errc::unsupported,
-                "the Parquet Bloom filter is not of uncompressed split blocks, "
-                "the only form that is known");
+    return fail(
+        errc::unsupported,
+        "the Parquet Bloom filter is not made of uncompressed split blocks, the only known form");
   }
   const auto count = static_cast<std::uint64_t>(size);
   if (count == 0 || count % block_bytes != 0 || count > bytes.size() - from.at()) {
-    return fail(errc::corrupt,
-                fmt::format("the Parquet Bloom filter's header says {} bytes of blocks of 32, and "
-                            "{} follow",
-                            count, bytes.size() - from.at()));
+    return fail(
+        errc::corrupt,
+        fmt::format(
+            "the Parquet Bloom filter's header says {} bytes of blocks of 32, but {} follow", count,
+            bytes.size() - from.at()));
   }
   return parquet_blocks{from.at(), static_cast<std::size_t>(count)};
 }
@@ -319,10 +319,9 @@ result<parquet_column> find_parquet_column(std::span<const std::byte> file,
   }
   if (rows && made.row_groups.empty()) return no_such_column(*footer, column);
   if (without) {
-    return fail(errc::unsupported,
-                fmt::format("row group {} has no Bloom filter for column {}, so that no key can "
-                            "be excluded from the file",
-                            *without, made.name));
+    return fail(errc::unsupported, fmt::format("row group {} has no Bloom filter for column {}, so "
+                                               "no key can be excluded from the file",
+                                               *without, made.name));
   }
   return made;
 }

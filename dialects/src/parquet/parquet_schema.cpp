@@ -177,13 +177,13 @@ element read_element(cursor& from) {
 
 parquet_type cannot_be_asked(std::string_view what) {
   return {{},
-          fmt::format("is {}, whose values no line of text stands for here; ask the program that "
-                      "reads the file",
+          fmt::format("is {}, whose values cannot be given as lines of text; query it in the "
+                      "program that reads the file",
                       what)};
 }
 
 parquet_type number_of(encoding how) {
-  return {{.how = how}, fmt::format("holds numbers; ask for {}", name_of(how))};
+  return {{.how = how}, fmt::format("holds numbers; give {}", name_of(how))};
 }
 
 /// A decimal in bytes has the most significant one first. Arrays of any length should be as short
@@ -219,7 +219,7 @@ parquet_type decimal_of(const element& leaf) {
   }
   form.size = static_cast<std::uint32_t>(size);
   return {form,
-          fmt::format("is a DECIMAL of scale {} in {}{} bytes; ask for a number that fits, with no "
+          fmt::format("is a DECIMAL of scale {} in {}{} bytes; give a number that fits, with no "
                       "more than {} digits after the point",
                       leaf.scale, leaf.physical == byte_array ? "up to " : "", size, leaf.scale)};
 }
@@ -228,7 +228,7 @@ parquet_type decimal_of(const element& leaf) {
 parquet_type time_of(const element& leaf, std::string_view name, std::string_view since) {
   if (leaf.physical != int32 && leaf.physical != int64) return cannot_be_asked(name);
   return {{.how = leaf.physical == int32 ? encoding::int32 : encoding::int64},
-          fmt::format("is a {} in {} since {}; ask for that integer", name, leaf.unit, since)};
+          fmt::format("is a {} in {} since {}; give that integer", name, leaf.unit, since)};
 }
 
 parquet_type plain_type(const element& leaf) {
@@ -246,7 +246,7 @@ parquet_type plain_type(const element& leaf) {
     case fixed_bytes:
       if (leaf.size > 0 && leaf.size <= std::numeric_limits<std::int32_t>::max()) {
         return {{.how = encoding::bytes, .size = static_cast<std::uint32_t>(leaf.size)},
-                fmt::format("holds strings of {0} bytes each; ask for {0} bytes", leaf.size)};
+                fmt::format("holds strings of {0} bytes each; give {0} bytes", leaf.size)};
       }
       [[fallthrough]];
     default:  // BOOLEAN and INT96
@@ -291,8 +291,7 @@ parquet_type type_of(const element& leaf) {
       return decimal_of(leaf);
     case meaning::date:
       if (physical != int32) break;
-      return {{.how = encoding::date},
-              "is a DATE; ask for YYYY-MM-DD, or for the days since 1970-01-01"};
+      return {{.how = encoding::date}, "is a DATE; give YYYY-MM-DD, or the days since 1970-01-01"};
     case meaning::time:
       return time_of(leaf, "TIME", "midnight");
     case meaning::timestamp:
@@ -300,7 +299,7 @@ parquet_type type_of(const element& leaf) {
     case meaning::uuid:
       if (physical != fixed_bytes || leaf.size != 16) break;
       return {{.how = encoding::uuid},
-              "is a UUID; ask for 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12"};
+              "is a UUID; give 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12"};
     case meaning::interval:
       return cannot_be_asked("an INTERVAL");
     case meaning::float16:

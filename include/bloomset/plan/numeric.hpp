@@ -19,7 +19,7 @@ namespace bloomset::numeric {
 double exp(double x) noexcept;
 /// 2 to the power of x.
 double exp2(double x) noexcept;
-/// exp(x) - 1, also for x near 0.
+/// exp(x) - 1, accurate even for x near 0.
 double expm1(double x) noexcept;
 /// The natural logarithm.
 double log(double x) noexcept;
@@ -27,7 +27,7 @@ double log(double x) noexcept;
 double log2(double x) noexcept;
 /// The logarithm to base 10.
 double log10(double x) noexcept;
-/// log(1 + x), also for x near 0.
+/// log(1 + x), accurate even for x near 0.
 double log1p(double x) noexcept;
 /// x to the power of y, for x >= 0; NaN for negative x.
 double pow(double x, double y) noexcept;

@@ -73,7 +73,7 @@ result<bloomset_request> known_part(const bloomset_request* request) {
   bloomset_request known{};
   std::memcpy(&known, request, std::min(*size, sizeof known));
   if (known.options == nullptr && known.option_count != 0) {
-    return fail(errc::invalid_argument, "options is NULL, and option_count is not 0");
+    return fail(errc::invalid_argument, "options is NULL, but option_count is not 0");
   }
   if (known.key != nullptr && known.seed != 0) {
     return fail(errc::invalid_argument, "a filter has a seed or a key; set seed to 0");

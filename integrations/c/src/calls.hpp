@@ -64,10 +64,9 @@ template <class Structure>
 result<std::size_t> size_of(const Structure* structure, std::size_t min, std::string_view name) {
   const std::size_t size = structure->struct_size;
   if (!has_possible_size(size, min)) {
-    return fail(
-        errc::invalid_argument,
-        fmt::format("struct_size is {} in a {}, which is no version's; set it to sizeof({})", size,
-                    name, name));
+    return fail(errc::invalid_argument,
+                fmt::format("struct_size is {} in a {}, which no version has; set it to sizeof({})",
+                            size, name, name));
   }
   if (size <= sizeof(Structure)) return size;
   const std::span<const std::byte> all(reinterpret_cast<const std::byte*>(structure), size);
@@ -76,8 +75,8 @@ result<std::size_t> size_of(const Structure* structure, std::size_t min, std::st
     return size;
   }
   return fail(errc::unsupported,
-              fmt::format("a {} of {} bytes says what this library, which knows {} of them, cannot "
-                          "do; leave it 0, or link a newer one",
+              fmt::format("a {} of {} bytes sets members beyond the {} bytes that this library "
+                          "knows; set them to 0, or link a newer library",
                           name, size, sizeof(Structure)));
 }
 
@@ -105,9 +104,11 @@ inline result<void> check(const bloomset_error* error, needed_pointers pointers)
   }
   for (const needed& each : pointers) {
     if (each.pointer == nullptr) {
-      return fail(errc::invalid_argument,
-                  fmt::format("{} is NULL, and this call needs it; was the call before it checked?",
-                              each.name));
+      return fail(
+          errc::invalid_argument,
+          fmt::format(
+              "{} is NULL, but this call needs it; check the outcome of the call that made it",
+              each.name));
     }
   }
   return {};
@@ -126,7 +127,7 @@ bloomset_status run(bloomset_error* error, needed_pointers pointers, Work&& work
     if (done) return tell(error, BLOOMSET_OK, "");
     return tell(error, status_of(done.error().code), done.error().message);
   } catch (const std::bad_alloc&) {
-    return tell(error, BLOOMSET_OUT_OF_MEMORY, "the memory could not be had");
+    return tell(error, BLOOMSET_OUT_OF_MEMORY, "there is not enough memory");
   } catch (const std::exception& other) {
     return tell(error, BLOOMSET_INVALID_ARGUMENT, other.what());
   }
@@ -162,7 +163,7 @@ inline auto keys_of(const void* keys, std::size_t size) noexcept {
 inline result<void> check_keys(const bloomset_key* keys, std::size_t count) {
   if (count == 0) return {};
   if (keys == nullptr) {
-    return fail(errc::invalid_argument, fmt::format("keys is NULL, and {} were announced", count));
+    return fail(errc::invalid_argument, fmt::format("keys is NULL, but {} were announced", count));
   }
   const auto* const wrong = std::find_if(
       keys, keys + count, [](const bloomset_key& k) { return k.data == nullptr && k.size != 0; });
@@ -176,9 +177,9 @@ inline result<void> check_keys(const void* keys, std::size_t size, std::size_t c
   if (keys != nullptr || size == 0 || count == 0) return {};
   return fail(
       errc::invalid_argument,
-      fmt::format("the keys are NULL, and {} of {} bytes were announced; only keys without bytes "
-                  "may be",
-                  count, size));
+      fmt::format(
+          "the keys are NULL, but {} of {} bytes were announced; only keys without bytes may be",
+          count, size));
 }
 
 /// The place for `count` answers. It may be NULL if there are none.

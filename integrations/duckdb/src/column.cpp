@@ -44,7 +44,7 @@ result<void> column::has_keys() const {
     case DUCKDB_TYPE_FLOAT:
     case DUCKDB_TYPE_DOUBLE:
       return fail(errc::invalid_argument,
-                  "a floating-point number is no key, because equal numbers can have different "
+                  "a floating-point number is not a key, because equal numbers can have different "
                   "bytes; write value::bigint, value::decimal(18, 2) or value::varchar");
     case DUCKDB_TYPE_TIMESTAMP:
     case DUCKDB_TYPE_TIMESTAMP_S:
@@ -52,8 +52,8 @@ result<void> column::has_keys() const {
     case DUCKDB_TYPE_TIMESTAMP_NS:
     case DUCKDB_TYPE_TIMESTAMP_TZ:
       return fail(errc::invalid_argument,
-                  "a timestamp is no key, because its number does not say its unit and time zone; "
-                  "write value::date, epoch_us(value) or value::varchar");
+                  "a timestamp is not a key, because its number does not say its unit and time "
+                  "zone; write value::date, epoch_us(value) or value::varchar");
     default:
       return fail(errc::invalid_argument,
                   "keys are texts, blobs, integers of up to 64 bits, dates, decimals and UUIDs; "

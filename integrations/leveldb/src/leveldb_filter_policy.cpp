@@ -60,7 +60,7 @@ result<std::unique_ptr<const leveldb_filter_policy>> leveldb_filter_policy::make
     return refuse("LevelDB's filters can be made as ribbon, bloom, blocked_bloom or fuse");
   }
   if (by_rate && options.bits_per_key != 0) {
-    return refuse("both bits a key and a rate are given; one of them decides the size");
+    return refuse("both bits per key and a rate are given; give one of them");
   }
   if (by_rate && !(options.fpr >= min_fpr && options.fpr < 1)) {
     return refuse(
@@ -70,7 +70,7 @@ result<std::unique_ptr<const leveldb_filter_policy>> leveldb_filter_policy::make
   }
   if (!by_rate && options.bits_per_key != 0 &&
       !(options.bits_per_key >= 1 && options.bits_per_key <= max_bits_per_key)) {
-    return refuse(fmt::format("{} bits a key are out of range; give 1 to 64, such as 10",
+    return refuse(fmt::format("{} bits per key are out of range; give 1 to 64, such as 10",
                               options.bits_per_key));
   }
   return std::unique_ptr<const leveldb_filter_policy>(new leveldb_filter_policy(options));

@@ -71,8 +71,9 @@ struct bridge_bytes glue_uuid(const pg_uuid_t* uuid) {
 
 struct bridge_bytes glue_date(DateADT date, char* word) {
   if (DATE_NOT_FINITE(date)) {
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("bloomset: an infinite date is no key; leave it out with isfinite()")));
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+             errmsg("bloomset: an infinite date is not a key; leave it out with isfinite()")));
   }
   return glue_integer((int64)date + (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE), word);
 }

@@ -66,7 +66,7 @@ def kind_of(cls: "type[Filter]") -> str:
 
 
 def state_of(filter: Filter) -> Any:
-    """What a subclass's object has beside the filter, as pickle keeps it: its ``__getstate__``, or its
+    """What a subclass's object has besides the filter, as pickle keeps it: its ``__getstate__``, or its
     attributes and slots."""
     if hasattr(filter, "__getstate__"):  # every object has it from Python 3.11 on
         return filter.__getstate__()
@@ -154,7 +154,7 @@ class Filter(_native.Filter):
         return answers
 
     def copy(self: Self) -> Self:
-        """A copy in memory of its own, which can be changed, also of a mapped file."""
+        """A copy in memory of its own, which can be changed, even if this one is mapped."""
         other: Self = adopt(self._copy(), type(self))  # type: ignore[assignment]
         restore_state(other, state_of(self))
         return other
@@ -270,8 +270,8 @@ class Filter(_native.Filter):
         # NumPy would take the filter for an array of one object, so that numpy.isin(array, filter) is False
         # for all members. As an element of an array of objects a filter is right.
         if dtype is None or dtype != object:
-            raise TypeError(f"a {type(self).__name__} is no array, because it does not keep its keys; use "
-                            "filter.contains(array) in place of numpy.isin(array, filter)")
+            raise TypeError(f"a {type(self).__name__} is not an array, because it does not store its keys; "
+                            "use filter.contains(array) in place of numpy.isin(array, filter)")
         import numpy
 
         element = numpy.empty((), dtype=object)
@@ -435,7 +435,7 @@ class Deletable(Insertable):
     __slots__ = ()
 
     def discard(self, key: Key) -> bool:
-        """Takes back one add of a key; False, and nothing changes, if it certainly is no member.
+        """Takes back one add of a key; False, and nothing changes, if it certainly is not a member.
 
         >>> f = bloomset.Cuckoo.build(["ann"])
         >>> f.discard("ann"), f.discard("ann")
@@ -444,7 +444,7 @@ class Deletable(Insertable):
         return self._discard(key)
 
     def remove(self, key: Key) -> None:
-        """As ``discard``; KeyError if the key certainly is no member."""
+        """As ``discard``; KeyError if the key certainly is not a member."""
         if not self._discard(key):
             raise KeyError(key)
 

@@ -40,7 +40,7 @@ class Bloom(Insertable, Mergeable, Intersectable, Foldable):
 
 
 class CountingBloom(Deletable, Countable, Mergeable):
-    """The textbook's filter with counters in place of bits.
+    """The classic filter with counters in place of bits.
 
     >>> f = bloomset.CountingBloom(1000)
     >>> f.update(["ann", "ann"])

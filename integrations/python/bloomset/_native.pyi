@@ -6,7 +6,7 @@ version: str
 default_seed: int
 
 class FullError(ValueError):
-    """There is no room for a key, or a strict filter is overfilled; the filter takes no more keys."""
+    """There is no room for a key, or a strict filter is overfilled; the filter accepts no more keys."""
 
     #: How many of the keys that were given to the call are in the filter.
     contained: int

@@ -109,7 +109,7 @@ def _check_workers(context: SparkContext) -> None:
 
 def _check_size(size: int, context: SparkContext) -> None:
     if size > _LARGEST:
-        raise ValueError(f"a filter of {size:,} bytes is no value of Spark, which has at most 2 GiB; build "
+        raise ValueError(f"a filter of {size:,} bytes is too large for a value of Spark, at most 2 GiB; build "
                          "several filters, each of a part of the keys")
     # A driver without room for its result waits for ever.
     heap = context._jvm.java.lang.Runtime.getRuntime().maxMemory()  # type: ignore[union-attr]

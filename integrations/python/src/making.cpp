@@ -68,7 +68,7 @@ class build_breaks {
       is_cancelled_ = !released_->run_signal_handlers();
       next_ = std::chrono::steady_clock::now() + time_between_signals;
     }
-    if (is_cancelled_) return fail(errc::invalid_argument, "a handler of a signal ended the build");
+    if (is_cancelled_) return fail(errc::invalid_argument, "a signal handler stopped the build");
     return {};
   }
 

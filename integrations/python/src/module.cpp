@@ -338,7 +338,8 @@ std::uint64_t approximate_size(const shared_filter& f) {
       f.read([](const any_filter& filter) { return filter.info().estimated_size; });
   if (!std::isfinite(estimate) || estimate >= 0x1p63) {
     raise(PyExc_ValueError,
-          "the filter is too full to tell how many keys it has, or of several intersections");
+          "the number of keys is unknown, because the filter is too full or a result of several "
+          "intersections");
   }
   return static_cast<std::uint64_t>(std::llround(estimate));
 }

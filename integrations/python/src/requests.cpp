@@ -47,7 +47,8 @@ std::uint64_t whole(std::string_view name, py::handle value, std::uint64_t least
     refuse(PyExc_ValueError, name,
            fmt::format("{} is not a whole number from {} to {}", shown(value), least, most));
   };
-  if (PyBool_Check(value.ptr())) refuse(PyExc_TypeError, name, "a bool is no number; give an int");
+  if (PyBool_Check(value.ptr()))
+    refuse(PyExc_TypeError, name, "a bool is not a number; give an int");
   if (PyFloat_Check(value.ptr())) {
     const double number = PyFloat_AS_DOUBLE(value.ptr());
     if (!(number >= 0 && number < 0x1p63 && number == std::floor(number))) out_of_range();
@@ -133,9 +134,9 @@ double rate(std::string_view name, const py::object& value) {
 std::optional<hash_key> secret_key_of(const py::object& key) {
   if (key.is_none()) return std::nullopt;
   if (!PyBytes_Check(key.ptr())) {
-    refuse(
-        PyExc_TypeError, "key",
-        fmt::format("{} is no key; give the 16 bytes of new_key()", Py_TYPE(key.ptr())->tp_name));
+    refuse(PyExc_TypeError, "key",
+           fmt::format("{} is not a key; give the 16 bytes of new_key()",
+                       Py_TYPE(key.ptr())->tp_name));
   }
   const std::span<const char> given(PyBytes_AS_STRING(key.ptr()),
                                     static_cast<std::size_t>(PyBytes_GET_SIZE(key.ptr())));
@@ -160,7 +161,7 @@ plan_request request_of(const py::object& capacity, const py::object& fpr, const
   request.bits = amount("bits", bits, any, parse_count);
   if (const std::uint64_t bytes = amount("memory", memory, max_bytes, parse_bytes); bytes != 0) {
     if (request.bits != 0) {
-      refuse(PyExc_ValueError, "memory", "bits say the size already; give one of them");
+      refuse(PyExc_ValueError, "memory", "bits already give the size; give one of them");
     }
     request.bits = bytes * 8;
   }
@@ -169,7 +170,7 @@ plan_request request_of(const py::object& capacity, const py::object& fpr, const
   }
   if (const auto secret = secret_key_of(key)) {
     if (!seed.is_none()) {
-      refuse(PyExc_ValueError, "seed", "a filter has a seed or a key; give one of them");
+      refuse(PyExc_ValueError, "seed", "a filter has either a seed or a key; give one of them");
     }
     request.seed = *secret;
   } else if (!seed.is_none()) {

@@ -71,7 +71,7 @@ std::optional<std::string_view> key_of(sqlite3_value* value, key_word& word) {
 }
 
 constexpr const char* no_key =
-    "a floating-point number is no key, because equal numbers can have different bytes; write "
+    "a floating-point number is not a key, because equal numbers can have different bytes; write "
     "cast(value as integer) or cast(value as text)";
 
 bool is_null(sqlite3_value* value) {

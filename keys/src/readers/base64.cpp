@@ -44,10 +44,10 @@ class base64 final : public reader {
     const bool padded = digits.size() != record.size();
     const auto value = [](char c) { return base64_values[static_cast<unsigned char>(c)]; };
     if (std::ranges::any_of(digits, [value](char c) { return value(c) == no_base64; })) {
-      return wrong("is not base64 only, of the standard or the URL-safe alphabet");
+      return wrong("has a character of neither alphabet, the standard or the URL-safe one");
     }
     if (digits.empty() || digits.size() % 4 == 1 || (padded && record.size() % 4 != 0)) {
-      return wrong("has a number of characters that base64 does not make; is it cut?");
+      return wrong("has a number of characters that base64 cannot have; is it cut off?");
     }
     if (digits.find_first_of("+/") != std::string_view::npos &&
         digits.find_first_of("-_") != std::string_view::npos) {
@@ -65,7 +65,7 @@ class base64 final : public reader {
     }
     // Otherwise several texts would be one key.
     if ((bits & ((1U << held) - 1)) != 0) {
-      return wrong("ends in bits that are of no byte; is its last character damaged?");
+      return wrong("ends in bits that belong to no byte; is its last character damaged?");
     }
     return {};
   }
@@ -77,7 +77,7 @@ reader_kind base64_reader() noexcept {
   return {.name = "base64",
           .argument = "",
           .summary =
-              "the bytes that each line's base64 stands for, in the standard or the URL-safe "
+              "the bytes that each line's base64 represents, in the standard or the URL-safe "
               "alphabet, with or without padding",
           .make = [](std::string_view, purpose) -> result<std::unique_ptr<reader>> {
             return std::make_unique<base64>();

@@ -69,17 +69,17 @@ result<std::string> listed_expression(std::string_view line) {
   // A URL may have a fragment; an expression has none.
   if (has_comment(line) || (!written.has_scheme && line.find('#') != npos)) {
     return wrong_line(
-        fmt::format("{} has a '#', and what follows it is no part of an entry; remove it, or read "
+        fmt::format("{} has a '#', and text after it is not part of an entry; remove it, or read "
                     "the list by safe-browsing:hosts or safe-browsing:adblock",
                     in_quotes(line)));
   }
   if (written.text.find_first_of(spaces) != npos) {
-    return wrong_line(fmt::format("{} is not one host or URL: a space is in it; {}",
+    return wrong_line(fmt::format("{} is not a single host or URL: it has a space; {}",
                                   in_quotes(line), other_forms));
   }
   if (!written.has_scheme && written.text.find('@') != npos) {
     return wrong_line(
-        fmt::format("{} is not a host or a URL: '@' is in it; {}", in_quotes(line), other_forms));
+        fmt::format("{} is not a host or a URL: it has an '@'; {}", in_quotes(line), other_forms));
   }
   const auto url = canonicalise(line);
   if (!url) return fail(url.error());
@@ -93,8 +93,8 @@ result<std::string> listed_expression(std::string_view line) {
   }
   if (url->path().ends_with("/*") && url->query().empty()) {
     return wrong_line(
-        fmt::format("{} ends in '*', which is not a wildcard here; a path that ends in "
-                    "'/' stands for all below it",
+        fmt::format("{} ends in '*', which is not a wildcard here; a path that ends in '/' matches "
+                    "everything below it",
                     in_quotes(line)));
   }
   return std::string(url->expression());
@@ -167,15 +167,15 @@ result<void> read_hosts_line(std::string_view line, std::vector<std::string>& ex
   if (host.empty()) {
     // A list of hosts alone. An address alone is one of them, unless nothing else is meant.
     if (use == address_use::block) {
-      return wrong_line(fmt::format("no host stands after the address {}", in_quotes(first)));
+      return wrong_line(fmt::format("there is no host after the address {}", in_quotes(first)));
     }
     host = first;
     use = address_use::block;
   } else if (use == address_use::none) {
-    return wrong_line(fmt::format(
-        "{} is not one host, and does not begin with an address such as 0.0.0.0; give lines of a "
-        "hosts file, or one host a line",
-        in_quotes(line)));
+    return wrong_line(
+        fmt::format("{} is not a single host, and does not begin with an address such as 0.0.0.0; "
+                    "give lines of a hosts file, or one host per line",
+                    in_quotes(line)));
   }
   for (; !host.empty(); host = take_word(rest)) {
     if (is_own_name(host)) continue;

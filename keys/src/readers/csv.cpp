@@ -214,7 +214,7 @@ reader_kind csv_reader() noexcept {
           .argument = ":COLUMN[,SEP]",
           .summary =
               "a column of CSV with quotes (RFC 4180), by its number or by its name in each file's "
-              "first line, separated by SEP (default: a comma); an empty field is no key",
+              "first line, separated by SEP (default: a comma); an empty field is not a key",
           .make = make_csv,
           .in_order = true};
 }

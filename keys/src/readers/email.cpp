@@ -48,7 +48,7 @@ bool is_atom(char c) noexcept {
 /// Sets `local` to the local part that `text` writes. Quotes that the name does not need, and
 /// backslashes before characters that need none, mean nothing (RFC 5321, 4.1.2).
 result<void> read_local(std::string_view text, std::string& local) {
-  if (text.empty()) return refuse("nothing stands before the @");
+  if (text.empty()) return refuse("there is nothing before the @");
   local.clear();
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') {
     const auto* const odd = std::ranges::find_if_not(text, is_atom);
@@ -62,7 +62,7 @@ result<void> read_local(std::string_view text, std::string& local) {
   text = text.substr(1, text.size() - 2);
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '"') return refuse("a quote within the quotes has no backslash before it");
-    if (text[i] == '\\' && ++i == text.size()) return refuse("the last quote has no partner");
+    if (text[i] == '\\' && ++i == text.size()) return refuse("the last quote is not closed");
     local += text[i];
   }
   if (!local.empty() && std::ranges::all_of(local, is_atom)) return {};
@@ -111,8 +111,8 @@ result<std::string_view> without_name(std::string_view text) {
     if (quoted) continue;
     if (c == '>' || (angle ? c == '<' : c == ',' || c == ';')) {
       return refuse(
-          fmt::format("{} is more than a name and its address; give one address a line, "
-                      "and a name that has {} in quotes",
+          fmt::format("{} is more than a name and its address; give one address per line, and a "
+                      "name that has {} in quotes",
                       in_quotes(text), in_quotes({&c, 1})));
     }
     if (c == '<') angle = i;
@@ -164,7 +164,7 @@ class email final : public reader {
   result<void> read_domain(std::string_view domain) {
     // The dot of the root: DNS has one name with and without it.
     if (domain.size() > 1 && domain.ends_with('.')) domain.remove_suffix(1);
-    if (domain.empty()) return refuse("nothing stands after the @");
+    if (domain.empty()) return refuse("there is nothing after the @");
     if (!is_ascii(domain)) {
       if (auto ok = to_ascii(domain); !ok) return ok;
       return check_domain(domain_);
@@ -253,8 +253,9 @@ result<std::unique_ptr<reader>> make(std::string_view argument, purpose) {
     } else if (option == "gmail") {
       same.gmail = true;
     } else {
-      return refuse(fmt::format("{} is no option of email; there are lower, no-tags and gmail",
-                                in_quotes(option)));
+      return refuse(
+          fmt::format("{} is not an option of email; the options are lower, no-tags and gmail",
+                      in_quotes(option)));
     }
   }
   return std::make_unique<email>(same);
@@ -266,9 +267,9 @@ reader_kind email_reader() noexcept {
   return {.name = "email",
           .argument = "[:lower,no-tags,gmail]",
           .summary =
-              "e-mail addresses, also as Ann <a@b.de> or mailto:a@b.de, the domain in lower case "
-              "and Punycode; on request the local part in lower case, without +tags, or as Gmail "
-              "takes it (also without dots, googlemail.com as gmail.com)",
+              "e-mail addresses, plain or as Ann <a@b.de> or mailto:a@b.de, with the domain in "
+              "lower case and Punycode; on request with the local part in lower case, without "
+              "+tags, or as Gmail reads it (without dots too, and googlemail.com as gmail.com)",
           .make = make,
           .skips_asked = true};
 }

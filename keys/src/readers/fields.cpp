@@ -48,7 +48,7 @@ result<std::unique_ptr<reader>> make_fields(std::string_view argument, purpose) 
     const std::string_view given = argument.substr(comma + 1);
     if (given.size() != 1 && given != "\\t") {
       return fail(errc::invalid_argument,
-                  fmt::format("{} is no separator; give one character (one byte) or \\t",
+                  fmt::format("{} is not a separator; give one character (one byte) or \\t",
                               in_quotes(given)));
     }
     separator = given == "\\t" ? '\t' : given.front();
@@ -62,8 +62,8 @@ reader_kind fields_reader() noexcept {
   return {.name = "fields",
           .argument = ":N[,SEP]",
           .summary =
-              "field N of each line, the first is 1, separated by SEP (default: a tab); an "
-              "empty field is no key",
+              "field N of each line, the first is 1, separated by SEP (default: a tab); an empty "
+              "field is not a key",
           .make = make_fields,
           .keeps_cr = true};
 }

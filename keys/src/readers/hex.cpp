@@ -19,11 +19,12 @@ class hex final : public reader {
     if (record.size() % 2 != 0) {
       return fail(
           errc::invalid_argument,
-          fmt::format("{} has an odd number of digits, and two make a byte", in_quotes(record)));
+          fmt::format("{} has an odd number of digits, but each byte has two", in_quotes(record)));
     }
     if (from_hex(record, keys.make(record.size() / 2))) return {};
-    return fail(errc::invalid_argument,
-                fmt::format("{} is not hexadecimal digits only", in_quotes(record)));
+    return fail(
+        errc::invalid_argument,
+        fmt::format("{} has characters that are not hexadecimal digits", in_quotes(record)));
   }
 };
 
@@ -32,7 +33,7 @@ class hex final : public reader {
 reader_kind hex_reader() noexcept {
   return {.name = "hex",
           .argument = "",
-          .summary = "the bytes that each line's hexadecimal digits stand for",
+          .summary = "the bytes that each line's hexadecimal digits represent",
           .make = [](std::string_view, purpose) -> result<std::unique_ptr<reader>> {
             return std::make_unique<hex>();
           },

@@ -40,7 +40,8 @@ class pointer_walk final : public nlohmann::json_sax<nlohmann::json> {
   bool number_float(number_float_t, const string_t& written) override {
     // Integers beyond 64 bits are reported here too. Their digits are the key.
     const bool integer = written.find_first_not_of("-0123456789") == string_t::npos;
-    if (!integer) return other("a number that is no integer, which can be written in many ways");
+    if (!integer)
+      return other("a number that is not an integer, which can be written in many ways");
     return number(written);
   }
   bool string(string_t& value) override {
@@ -238,12 +239,12 @@ class json final : public reader {
         return {};
       case pointer_walk::finding::another_type:
         return fail(errc::invalid_argument,
-                    fmt::format("what stands at {} is {}; a key is a string or an integer",
+                    fmt::format("the value at {} is {}; a key is a string or an integer",
                                 in_quotes(pointer_), walk_.type()));
       case pointer_walk::finding::broken:
         return fail(
             errc::invalid_argument,
-            fmt::format("this is no JSON document: it breaks at byte {}", walk_.broken_at()));
+            fmt::format("this is not a JSON document: the error is at byte {}", walk_.broken_at()));
       case pointer_walk::finding::huge_number:
         return fail(errc::invalid_argument,
                     fmt::format("the number that ends at byte {} is too large to be read",
@@ -271,8 +272,8 @@ class json final : public reader {
     const bool is_text = found == pointer_walk::finding::text;
     if (walk_.found() == found && (!is_text || walk_.text() == text)) return {};
     return fail(errc::invalid_argument,
-                fmt::format("the string at {} has half of a surrogate pair, which is no character "
-                            "and has no bytes in UTF-8",
+                fmt::format("the string at {} has half of a surrogate pair, which is not a "
+                            "character and has no bytes in UTF-8",
                             in_quotes(pointer_)));
   }
 
@@ -305,8 +306,8 @@ reader_kind json_reader() noexcept {
   return {.name = "json",
           .argument = ":POINTER",
           .summary =
-              "a JSON document a line, the key is the string or integer at the pointer, as "
-              "in json:/user/email; what is missing, null or empty is no key",
+              "one JSON document per line; the key is the string or integer at the pointer, as in "
+              "json:/user/email; a value that is missing, null or empty is not a key",
           .make = make_json};
 }
 

@@ -100,8 +100,8 @@ result<std::unique_ptr<reader>> make_passwords(std::string_view argument, purpos
   if (argument == "ntlm") return std::make_unique<ntlm_password>();
   if (!argument.empty()) {
     return fail(errc::invalid_argument,
-                "what follows 'password:' is no hash of passwords, and is not shown since it may "
-                "be one; write password for SHA-1, or password:ntlm");
+                "the text after 'password:' is not the name of a hash, and is not shown because it "
+                "may be a password; write password for SHA-1, or password:ntlm");
   }
   auto function = digest::make("SHA1");
   if (!function) return fail(std::move(function.error()));
@@ -114,8 +114,8 @@ reader_kind password_reader() noexcept {
   return {.name = "password",
           .argument = "[:ntlm]",
           .summary =
-              "each line is a password in plain, asked for without echo on a terminal and "
-              "never shown; the key is its SHA-1, or NTLM's hash, as pwned makes it",
+              "each line is a password in plain text, read without echo from a terminal and never "
+              "shown; the key is its SHA-1, or NTLM's hash, as pwned makes it",
           .make = make_passwords,
           .secret = true,
           .gives_bytes = byte_keys::always};

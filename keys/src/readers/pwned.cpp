@@ -54,7 +54,7 @@ class pwned final : public reader {
     if (hash.size() + prefix_digits == sha1_digits || hash.size() + prefix_digits == ntlm_digits) {
       if (!ranged_) {
         return fail(errc::invalid_argument,
-                    fmt::format("{} is the end of a hash, and the file's name is not its first {} "
+                    fmt::format("{} is the end of a hash, but the file's name is not its first {} "
                                 "digits, as in 00000.txt",
                                 in_quotes(hash), prefix_digits));
       }
@@ -86,7 +86,7 @@ class pwned final : public reader {
 
   static failure no_hash(std::string_view hash) {
     return fail(errc::invalid_argument,
-                fmt::format("{} is no hash of {} (SHA-1) or {} (NTLM) hexadecimal digits",
+                fmt::format("{} is not a hash of {} (SHA-1) or {} (NTLM) hexadecimal digits",
                             in_quotes(hash), sha1_digits, ntlm_digits));
   }
 
@@ -117,9 +117,9 @@ reader_kind pwned_reader() noexcept {
   return {.name = "pwned",
           .argument = "[:min=N]",
           .summary =
-              "Pwned Passwords' lines HASH:COUNT, of SHA-1 or NTLM, in one file or in a "
-              "folder of range files; the key is the hash's bytes; what has count 0 or "
-              "below N is passed over",
+              "Pwned Passwords' lines HASH:COUNT, of SHA-1 or NTLM, in one file or in a folder of "
+              "range files; the key is the hash's bytes; lines with a count of 0 or below N are "
+              "skipped",
           .make = make_pwned,
           .gives_bytes = byte_keys::always,
           .in_folder = names_range,

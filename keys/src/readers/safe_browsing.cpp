@@ -76,16 +76,15 @@ class safe_browsing final : public reader {
     // A wrong number of digits is a damaged hash, hardly ever a host.
     if (digits.size() % 2 != 0 || digits.size() < 2 * listed_bytes ||
         digits.size() > 2 * sha256_bytes || !std::ranges::all_of(digits, is_hex_digit)) {
-      return fail(
-          errc::invalid_argument,
-          fmt::format("{} is no hash prefix, which has {} to {} hexadecimal digits, an even "
-                      "number; if it is a host, write a slash after it",
-                      in_quotes(digits), 2 * listed_bytes, 2 * sha256_bytes));
+      return fail(errc::invalid_argument,
+                  fmt::format("{} is not a hash prefix, which has an even number of {} to {} "
+                              "hexadecimal digits; if it is a host, write a slash after it",
+                              in_quotes(digits), 2 * listed_bytes, 2 * sha256_bytes));
     }
     if (digits.size() / 2 < bytes_) {
       return fail(errc::invalid_argument,
-                  fmt::format("{} are {} bytes of a hash, and {} are asked for; write "
-                              "safe-browsing:{} here and wherever the filter is asked",
+                  fmt::format("{} has {} bytes of a hash, but {} are requested; write "
+                              "safe-browsing:{} here and wherever the filter is queried",
                               in_quotes(digits), digits.size() / 2, bytes_, digits.size() / 2));
     }
     (void)from_hex(digits.substr(0, 2 * bytes_), keys.make(bytes_));
@@ -141,8 +140,8 @@ reader_kind safe_browsing_reader() noexcept {
           .argument = "[:hosts|adblock][,BYTES]",
           .summary =
               "for a list: an expression (host/path), a URL or a hash in hexadecimal digits, or a "
-              "line of a hosts file or of an ad blocker's list; for a question: a URL, of which "
-              "all expressions are asked; the key is the first 4 bytes, or BYTES, of the SHA-256",
+              "line of a hosts file or of an ad blocker's list; for a query: a URL, whose "
+              "expressions are all queried; the key is the first 4 bytes, or BYTES, of the SHA-256",
           .make = make_safe_browsing};
 }
 

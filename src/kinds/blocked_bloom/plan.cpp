@@ -109,17 +109,17 @@ result<void> check_ranges(const blocked_bloom_spec& spec) {
   if (auto ok = detail::check_hash_collisions(spec.fpr, spec.capacity); !ok) return ok;
   if (spec.fpr != 0 && spec.fpr < min_blocked_fpr) {
     return detail::refuse(
-        "a rate of {:.3g} is below what blocks can serve ({:.0g}); take kind bloom or cuckoo",
+        "a rate of {:.3g} is below what blocks can reach ({:.0g}); use kind bloom or cuckoo",
         spec.fpr, min_blocked_fpr);
   }
   if (spec.hashes > max_block_hashes) {
-    return detail::refuse("{} hash functions are too many for a block; at most {} are possible",
+    return detail::refuse("{} hash functions are too many for a block; give at most {}",
                           spec.hashes, max_block_hashes);
   }
   if (spec.hashes != 0 && spec.hashes != 8 && spec.layout != block_layout{} &&
       spec.layout != block_layout::free_512) {
     return detail::refuse(
-        "the {} layout has 8 hash functions, not {}; leave them open or take the free layout",
+        "the {} layout has 8 hash functions, not {}; leave the number out, or use the free layout",
         name_of(spec.layout), spec.hashes);
   }
   return {};
@@ -177,8 +177,10 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
     plan.blocks = blocks_for(n, target, plan.layout, plan.hashes, deviations);
     if (spec.foldable) plan.blocks = detail::foldable_size(plan.blocks);
     if (plan.blocks > max_blocks(plan.layout)) {
-      return detail::refuse("{} at a rate of {:.3g} would need more blocks than the {} layout has",
-                            format_count(spec.capacity, "key"), spec.fpr, name_of(plan.layout));
+      return detail::refuse(
+          "{} at a rate of {:.3g} would need more blocks than the {} layout can have; give fewer "
+          "keys or a higher rate",
+          format_count(spec.capacity, "key"), spec.fpr, name_of(plan.layout));
     }
   } else if (spec.bits != 0 && spec.fpr != 0) {
     plan.layout = layout_for(spec, spec.fpr);

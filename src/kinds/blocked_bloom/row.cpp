@@ -10,7 +10,7 @@ namespace {
 struct blocked_bloom_kind : one_type<blocked_bloom> {
   static constexpr std::string_view name = "blocked_bloom";
   static constexpr std::string_view summary =
-      "one cache line per key: the fastest; insert and query, also by many threads";
+      "one cache line per key: the fastest; insert and query, even by many threads at once";
   static constexpr std::string_view strengths =
       "an insert or a query touches one cache line, and batches run at the memory's speed; 0.5 "
       "bits per key more than bloom at 1%; no deletion, and its size is fixed in advance";
@@ -34,7 +34,7 @@ struct blocked_bloom_kind : one_type<blocked_bloom> {
       return {};
     }
     return format_failure(errc::invalid_argument,
-                          "'{}' is no block layout; give split, free or parquet", wanted);
+                          "'{}' is not a block layout; give split, free or parquet", wanted);
   }
 
   static constexpr auto plan = plan_blocked_bloom;

@@ -64,11 +64,11 @@ std::uint64_t max_capacity(std::uint64_t bits, double eps, unsigned fixed_hashes
 result<void> check_ranges(const bloom_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.hashes > max_hash_functions) {
-    return detail::refuse("{} hash functions are too many; at most {} are possible", spec.hashes,
+    return detail::refuse("{} hash functions are too many; give at most {}", spec.hashes,
                           max_hash_functions);
   }
   if (spec.bits != 0 && spec.bits < min_bits(spec.hashes)) {
-    return detail::refuse("{} hash functions need at least {} bits", spec.hashes,
+    return detail::refuse("{} hash functions need at least {} bits; give more memory", spec.hashes,
                           min_bits(spec.hashes));
   }
   return detail::check_hash_collisions(spec.fpr, spec.capacity);
@@ -97,8 +97,9 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
     if (plan.hashes == 0) plan.hashes = best_hashes(f::information_bound(spec.fpr), bits_for);
     plan.bits = bits_for(plan.hashes);
     if (plan.bits > max_bits) {
-      return detail::refuse("{} at a rate of {:.3g} would need more than 2^62 bits",
-                            format_count(spec.capacity, "key"), spec.fpr);
+      return detail::refuse(
+          "{} at a rate of {:.3g} would need more than 2^62 bits; give fewer keys or a higher rate",
+          format_count(spec.capacity, "key"), spec.fpr);
     }
     if (spec.foldable) plan.bits = detail::foldable_size(plan.bits);
   } else if (spec.bits != 0 && spec.fpr != 0) {
@@ -108,7 +109,8 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
   } else if (spec.hashes != 0 && spec.capacity != 0) {
     const double bits = std::ceil(spec.hashes * keys / std::numbers::ln2);
     if (bits > static_cast<double>(max_bits)) {
-      return fail(errc::invalid_argument, "so many keys and functions need more than 2^62 bits");
+      return fail(errc::invalid_argument,
+                  "so many keys and functions would need more than 2^62 bits; give fewer");
     }
     plan.bits = std::max(min_bits(spec.hashes), static_cast<std::uint64_t>(bits));
   } else if (spec.hashes != 0 && spec.bits != 0) {

@@ -44,7 +44,7 @@ result<counting_bloom_params> plan_counting_bloom(const counting_bloom_spec& spe
   }
   if (array->bits > max_bits / spec.counter_bits) {
     return detail::refuse(
-        "{} counters of {} bits need more than 2^62 bits; ask for fewer keys or a higher rate",
+        "{} counters of {} bits need more than 2^62 bits; give fewer keys or a higher rate",
         format_count(array->bits), spec.counter_bits);
   }
   return counting_bloom_params{.array = *array, .counter_bits = spec.counter_bits};

@@ -15,8 +15,8 @@ struct counting_bloom_kind : one_type<counting_bloom> {
   static constexpr std::string_view name = "counting_bloom";
   static constexpr std::string_view summary = "a Bloom filter of counters: insert, erase and count";
   static constexpr std::string_view strengths =
-      "takes keys out again and counts them, with no insert that can fail; four "
-      "times a Bloom filter's memory with counters of 4 bits, which stick at 15";
+      "erases and counts keys, and no insert can fail; four times a Bloom filter's memory with "
+      "counters of 4 bits, which stick at 15";
   static constexpr bool any_order = true;
   static constexpr bool copies_take_room = false;
   static constexpr std::array options = {

@@ -191,7 +191,7 @@ failure no_plan(const cuckoo_spec& spec) {
         format_count(spec.capacity, "key"), format_rate(spec.fpr), max_fingerprint);
   }
   return detail::refuse(
-      "fingerprints of {} bits are too short for {}{}; give longer ones, or leave them open",
+      "fingerprints of {} bits are too short for {}{}; give longer ones, or leave their length out",
       spec.fingerprint_bits, format_count(spec.capacity, "key"), detail::at_rate(spec.fpr));
 }
 

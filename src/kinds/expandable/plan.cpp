@@ -29,7 +29,8 @@ result<void> check_ranges(const expandable_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.fpr == 0 && (spec.capacity == 0 || spec.bits == 0)) {
     return detail::refuse(
-        "an expandable filter's rate is open; give it, or both capacity and memory to begin with");
+        "an expandable filter's rate is missing; give it, or both capacity and memory to begin "
+        "with");
   }
   if (!schedule::is_growth(spec.growth)) {
     return detail::refuse(

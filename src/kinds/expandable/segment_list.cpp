@@ -9,8 +9,8 @@ namespace bloomset::detail {
 
 failure no_segment_memory() noexcept {
   return no_memory(
-      "memory for the filter's segments could not be had; plan a smaller one, or use a machine "
-      "with more memory");
+      "memory for the filter's segments could not be allocated; plan a smaller one, or use a "
+      "machine with more memory");
 }
 
 failure segment_mismatch() {

@@ -25,10 +25,10 @@ failure no_room() {
 failure too_high(const expandable_params& params) {
   return fail(
       errc::incompatible,
-      format_text("the union could not keep the rate of {:.3g} that was promised, of which "
-                  "each filter has spent a part; give the union the sum of their rates: merge "
-                  "both into an empty filter of that rate",
-                  params.fpr));
+      format_text(
+          "the union could not keep the promised rate of {:.3g}, because each filter has used a "
+          "part of it; merge both into an empty filter whose rate is the sum of theirs",
+          params.fpr));
 }
 
 /// The entries and copies that a filter's segments receive from another filter, one group of

@@ -305,7 +305,7 @@ result<built_fuse> build(const fuse_spec& spec, const hash_source& source) {
     distinct = *estimate;
   }
   if (distinct > max_fuse_keys) {
-    return refuse("{} keys are more than a fuse filter can have; at most {} are possible",
+    return refuse("{} keys are more than a fuse filter can have; give at most {}",
                   format_count(distinct), format_count(max_fuse_keys));
   }
   const std::uint64_t shards = fuse_shards_for(distinct);
@@ -326,7 +326,7 @@ result<built_fuse> build(const fuse_spec& spec, const hash_source& source) {
   auto all = assemble(params, std::move(built));
   if (all && spec.bits != 0 && all->payload.bytes().size() * 8 > spec.bits) {
     return refuse(
-        "{} would take {} in this fuse filter, more than the {} allowed; give more memory or a "
+        "{} would need {} in this fuse filter, more than the {} allowed; give more memory or a "
         "higher rate",
         format_count(all->count, "key"), format_bytes(all->payload.bytes().size()),
         format_bytes(spec.bits / 8));

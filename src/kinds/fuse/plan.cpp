@@ -90,19 +90,19 @@ result<void> check_ranges(const fuse_spec& spec) {
   if (auto ok = detail::check_common(spec, max_fuse_keys); !ok) return ok;
   if (spec.fpr != 0 && rate_of_fingerprints(spec) * rounding < std::ldexp(1.0, -32)) {
     return detail::refuse(
-        "a rate of {:.3g} is below what 32 fingerprint bits give ({:.3g}); ask for a higher one",
+        "a rate of {:.3g} is below what 32 fingerprint bits give ({:.3g}); give a higher one",
         spec.fpr, fuse_fpr(static_cast<double>(spec.capacity), 32));
   }
   if (spec.arity != 0 && spec.arity != 3 && spec.arity != 4) {
     return detail::refuse("a fuse filter has arity 3 or 4, not {}", spec.arity);
   }
   if (spec.fingerprint_bits > max_fingerprint_bits) {
-    return detail::refuse("fingerprints of {} bits are too long; at most 32 are possible",
+    return detail::refuse("fingerprints of {} bits are too long; give at most 32",
                           spec.fingerprint_bits);
   }
   if (spec.fpr != 0 && spec.fingerprint_bits != 0 && bits_for(spec.fpr) > spec.fingerprint_bits) {
     return detail::refuse(
-        "fingerprints of {} bits have a rate of {}, not {}; leave one of the two open",
+        "fingerprints of {} bits have a rate of {}, not {}; give only one of the two",
         spec.fingerprint_bits,
         format_rate(std::ldexp(1.0, -static_cast<int>(spec.fingerprint_bits))),
         format_rate(spec.fpr));
@@ -199,8 +199,8 @@ result<fuse_plan> plan_fuse(const fuse_spec& spec) {
   plan.fpr = fuse_fpr(static_cast<double>(plan.capacity), w);
   if (spec.fpr != 0 && plan.fpr > spec.fpr * rounding) {
     return detail::refuse(
-        "a rate of {:.3g} with {} is below what 64-bit hashes can promise beside fingerprints "
-        "of {} bits; ask for a higher rate",
+        "a rate of {:.3g} with {} is below what 64-bit hashes can promise with fingerprints of {} "
+        "bits; give a higher rate",
         spec.fpr, format_count(plan.capacity, "key"), w);
   }
   return plan;

@@ -16,11 +16,10 @@ std::vector<property> extras_of(const fuse_params& params) {
 struct fuse_kind : one_type<fuse> {
   static constexpr std::string_view name = "fuse";
   static constexpr std::string_view summary =
-      "built once from all keys: small, and fast to build and to ask";
+      "built once from all keys: small, and fast to build and to query";
   static constexpr std::string_view strengths =
-      "9.0 bits/key at 0.39%, a quarter less than a Bloom filter, and its rate is "
-      "exact; all keys must be there when it is built, and none is added or "
-      "erased later";
+      "9.0 bits/key at 0.39%, a quarter less than a Bloom filter, and its rate is exact; all keys "
+      "must be known when it is built, and none can be added or erased later";
   static constexpr std::array options = {
       kind_option{"arity", "3 or 4 (default 3; with a memory given the one that uses it better)",
                   "fingerprints that a query reads: 4 take 5% less memory, 3 are faster"},

@@ -204,7 +204,7 @@ class ribbon_builder {
       distinct = *estimate;
     }
     if (distinct > max_ribbon_keys) {
-      return refuse("{} keys are more than a ribbon filter can have; at most {} are possible",
+      return refuse("{} keys are more than a ribbon filter can have; give at most {}",
                     format_count(distinct), format_count(max_ribbon_keys));
     }
     source_vector<hash64> keys;
@@ -323,7 +323,7 @@ class ribbon_builder {
     const std::uint64_t size = params_.payload_bytes();
     if (spec_.bits != 0 && size * 8 > spec_.bits) {
       return refuse(
-          "{} would take {} in this ribbon filter, more than the {} allowed; give more memory or a "
+          "{} would need {} in this ribbon filter, more than the {} allowed; give more memory or a "
           "higher rate",
           format_count(count_, "key"), format_bytes(size), format_bytes(spec_.bits / 8));
     }

@@ -161,8 +161,8 @@ result<void> detail::check_ribbon_rate(double eps, std::uint64_t n) {
   const double least = min_fpr + f::hash_collision_fpr(static_cast<double>(n));
   if (eps * rounding >= least) return {};
   return refuse(
-      "a rate of {:.3g} with {} is below what 32 columns and 64-bit hashes give ({:.3g}); ask "
-      "for a higher one",
+      "a rate of {:.3g} with {} is below what 32 columns and 64-bit hashes give ({:.3g}); give a "
+      "higher one",
       eps, format_count(n, "key"), least);
 }
 

@@ -10,9 +10,9 @@ struct ribbon_kind : one_type<ribbon> {
   static constexpr std::string_view name = "ribbon";
   static constexpr std::string_view summary = "built once from all keys: the smallest, at any rate";
   static constexpr std::string_view strengths =
-      "6.75 bits/key at 1%, where no filter can do with less than 6.64, and any rate is "
-      "met; all keys must be there when it is built, and none is added or erased later; "
-      "slower to ask than fuse in cache";
+      "6.75 bits/key at 1%, where the least possible is 6.64, and any rate is met; all keys must "
+      "be known when it is built, and none can be added or erased later; slower to query than fuse "
+      "in cache";
   static constexpr std::array<kind_option, 0> options{};
 
   static constexpr bool in_hash_order = true;  // in each level

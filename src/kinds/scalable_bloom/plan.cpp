@@ -75,8 +75,8 @@ result<void> check_ranges(const scalable_bloom_spec& spec) {
   }
   if (spec.fpr == 0 && (spec.capacity == 0 || spec.bits == 0)) {
     return detail::refuse(
-        "a scalable Bloom filter's rate is open; give it, or both the capacity and the memory of "
-        "the first member");
+        "a scalable Bloom filter's rate is missing; give it, or both the capacity and the memory "
+        "of the first member");
   }
   return {};
 }

@@ -169,7 +169,7 @@ result<void> check_ranges(const vector_quotient_spec& spec) {
   if (spec.slots != 0 && spec.remainder_bits != 0 && !shape_of(spec.slots, spec.remainder_bits)) {
     return detail::refuse(
         "{} remainders of {} bits do not fit into a block of 512 bits with their buckets, or leave "
-        "too much of it; leave one of slots and remainder_bits open",
+        "too much of it unused; leave one of slots and remainder_bits out",
         spec.slots, spec.remainder_bits);
   }
   if (spec.bits != 0 && spec.bits < min_bits) {

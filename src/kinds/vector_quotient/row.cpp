@@ -25,7 +25,7 @@ struct vector_quotient_kind : one_type<vector_quotient> {
   static constexpr std::uint64_t copies_to_plan_for = detail::vq_max_copies;
   static constexpr std::array options = {
       kind_option{"remainder_bits", "5 to 32 (default: as the rate needs)",
-                  "bits kept of each key beside its bucket"},
+                  "bits stored of each key, besides its bucket"},
       kind_option{"slots", "1 to 63 (default: as the rate needs)", "keys in a block of 64 bytes"},
   };
 

@@ -115,7 +115,7 @@ def test_kinds_that_do_not_fit_say_why(run):
 @pytest.mark.parametrize("args, sentence", [
     (("--kind", "blom"), "blom"),
     (("--fpr", "2"), "--fpr: '2' is not a rate"),
-    (("--capacity", "1M", "--fpr", "1%", "--memory", "1kB"), "leave one of capacity, rate and memory open"),
+    (("--capacity", "1M", "--fpr", "1%", "--memory", "1kB"), "leave one of capacity, rate and memory out"),
     (("--kind", "bloom", "--deletable"), "a filter of kind bloom cannot erase"),
     (("--key-bytes", "15"), "--key-bytes: '15' is not a number of bytes; give 16 to 65536"),
     (("--key-bytes", "1M"), "'1M' is not a number of bytes"),

@@ -140,8 +140,8 @@ def test_stdin_may_be_the_filter(run, members, tmp_path, bloomset):
     run("merge", "-o", "both", members, "-", input=bytes_of_it).ok()
     assert run("check", "both", "a").ok().out == b"bob\n"
     run("check", "-", "a", input=bytes_of_it[:-1]).refused("stdin: ")
-    run("check", "-", input=bytes_of_it).refused("cannot have both the filter and the keys")
-    run("check", "-", "a", "-", input=bytes_of_it).refused("cannot have both the filter and the keys")
+    run("check", "-", input=bytes_of_it).refused("cannot be both the filter and the keys")
+    run("check", "-", "a", "-", input=bytes_of_it).refused("cannot be both the filter and the keys")
     run("merge", "-o", "c", "-", "-", input=bytes_of_it).refused("stdin has one filter")
     ours, theirs = os.openpty()
     run("check", "-", "a", stdin=theirs).refused("stdin is a terminal")

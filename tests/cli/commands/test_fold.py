@@ -40,14 +40,14 @@ def test_filters_whose_sizes_divide_each_other_are_merged(run, info, lines):
         assert info("merged")["fill"] == info("both")["fill"]
         assert run("check", "merged", input=lines(600)).ok().out == lines(600)
     run("merge", "-o", "x", "large", "odd").refused(
-        "large and odd: the filters have 60000 and 60001 bits, and at the greatest common size of all, 1 bits, ")
+        "large and odd: the filters have 60000 and 60001 bits; folded to 1 bits, ")
     # The highest planned rate counts, which is here that of the small filter.
     run("merge", "-o", "looser", "strict", "small").ok()
     run("build", "-o", "tight", "--kind", "bloom", "--bits", 20_000, "--capacity", 500, "--hashes", 7,
         input=lines(300)).ok()
     run("merge", "-o", "x", "strict", "tight").refused(
-        "strict and tight: the filters have 60000 and 20000 bits, and at the greatest common size of all, 20000 bits, "
-        "the union would have a rate of 0.000884%, above the planned 0.000275%")
+        "strict and tight: the filters have 60000 and 20000 bits; folded to 20000 bits, "
+        "the largest size that divides all sizes, the union would have a rate of 0.000884%, above the planned 0.000275%")
     run("intersect", "-o", "x", "small", "large").refused("bits")
 
 

@@ -50,7 +50,7 @@ def test_the_variable_replaces_the_file_in_every_verb(run, info, keyed, lines, t
                                   ("fold", "-o", "f", "--fpr", "50%", "members.bloom")], ids=str)
 @pytest.mark.parametrize("value", ["", "nonsense"])
 def test_a_variable_without_a_key_in_it_is_an_error_in_every_verb(run, keyed, tmp_path, args, value):
-    refused = run(*args, input=b"x\n", env={"BLOOMSET_KEY": value}).refused("the variable BLOOMSET_KEY holds no key")
+    refused = run(*args, input=b"x\n", env={"BLOOMSET_KEY": value}).refused("the variable BLOOMSET_KEY does not hold a key")
     assert "nonsense" not in refused and not (tmp_path / "f").exists()
 
 
@@ -120,7 +120,7 @@ def test_the_key_is_shown_nowhere_but_its_identifier_is(run, keyed):
     (["--seed", 3, "--key-file", "members.key"], "leave --seed out"),
     (["--hash", "md5"], "--hash"),
     (["--key-file", "absent.key"], "cannot read absent.key"),
-    (["--key-file", "short.key"], "holds no key"),
+    (["--key-file", "short.key"], "does not hold a key"),
     (["--format", "guava", "--capacity", 10, "--fpr", "1%", "--key-file", "members.key"], "fixes the hash function"),
 ])
 def test_what_cannot_be_is_refused_in_a_sentence(run, secret, tmp_path, arguments, sentence):

@@ -75,7 +75,7 @@ def test_what_differs_is_named_with_both_files(run, kinds, build, tmp_path):
     build("large.bloom", b"x\n", "bloom", 2000)
     build("seeded.bloom", b"x\n", "bloom", 1000, "--seed", 5)
     run("merge", "-o", "out.bloom", "a.bloom", "large.bloom").refused(
-        "a.bloom and large.bloom: the filters have 9595 and 19188 bits, and at the greatest common size of all, 1 bits")
+        "a.bloom and large.bloom: the filters have 9595 and 19188 bits; folded to 1 bits")
     run("merge", "-o", "out.bloom", "a.bloom", "a.bloom", "seeded.bloom").refused(
         "a.bloom and seeded.bloom: the filters differ in seed (0 and 5)")
     for kind in kinds[1:]:
@@ -140,8 +140,8 @@ def test_filters_that_grow_merge_at_the_rate_of_the_first_or_another(run, info, 
         run("build", "-o", name, "--kind", "expandable", "--fpr", rate,
             "--capacity", "100", input=lines(30_000, start=start)).ok()
     run("merge", "-o", "ab.bloom", "a.bloom", "b.bloom").refused(
-        "a.bloom and b.bloom: the union could not keep the rate of 0.01 that was promised, of "
-        "which each filter has spent a part; give the union the sum of their rates")
+        "a.bloom and b.bloom: the union could not keep the promised rate of 0.01, because "
+        "each filter has used a part of it; merge both into an empty filter")
     run("merge", "--fpr", "2%", "-o", "ab.bloom", "a.bloom", "b.bloom").ok()
     assert run("check", "-c", "ab.bloom", input=lines(60_000)).ok().out == b"60000\n"
     found = info("ab.bloom")

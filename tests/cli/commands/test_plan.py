@@ -170,16 +170,16 @@ def test_static_is_answered_truthfully(run, plan, static_kinds):
     (("--bits", "8000"), "give two of capacity, rate and memory"),
     (("--hashes", "3"), "give two of capacity, rate and memory"),
     (("--kind", "bloom"), "give two of capacity, rate and memory"),
-    (("--kind", "blom", "--capacity", "5"), "--kind: 'blom' is no kind of filter; the kinds are blocked_bloom, bloom"),
+    (("--kind", "blom", "--capacity", "5"), "--kind: 'blom' is not a kind of filter; the kinds are blocked_bloom, bloom"),
     (("--kind", "bloom", "--capacity", "1000", "--bits", "1000", "--fpr", "1%"), "63.2%, not 1.00%"),
     (("--bits", "1000", "--memory", "1000", "--fpr", "1%"), "--memory and --bits exclude each other"),
     (("--capacity", "0", "--fpr", "1%"), "--capacity: '0' is not a count"),
     (("--capacity", "-1", "--fpr", "1%"), "--capacity: '-1' is not a count"),
     (("--capacity", "1.5", "--fpr", "1%"), "--capacity: '1.5' is not a count"),
-    (("--capacity", "10 M", "--fpr", "1%"), "' M' is no unit"),
+    (("--capacity", "10 M", "--fpr", "1%"), "' M' is not a unit"),
     (("--capacity", "nan", "--fpr", "1%"), "--capacity: 'nan' is not a count"),
     (("--capacity", "9223372036854775808", "--fpr", "1%"), "too large"),
-    (("--capacity", "9223372036854775807", "--fpr", "1%"), "is too large; at most 144,115,188,075,855,872 are possible"),
+    (("--capacity", "9223372036854775807", "--fpr", "1%"), "is too large; give at most 144,115,188,075,855,872"),
     (("--capacity", "", "--fpr", "1%"), "--capacity: its value is empty"),
     (("--capacity", "1\n2", "--fpr", "1%"), "--capacity: '1\\n2' is not a count"),
     (("--capacity", "10", "--fpr", "0"), "--fpr: '0' is not a rate"),
@@ -294,5 +294,5 @@ def test_a_terminal_shows_whole_words_in_its_width(bloomset, columns):
 @pytest.mark.parametrize("kind", [(), ("--kind", "bloom")])
 def test_a_rate_that_tells_nothing_is_not_recommended(run, kind):
     run("plan", "--capacity", "1M", "--memory", "10", *kind).refused(
-        "would give a rate of 100%, with which a filter tells next to nothing; give more memory or fewer keys")
+        "would give a rate of 100%, at which a filter is nearly useless; give more memory or fewer keys")
     run("plan", "--capacity", "1M", "--fpr", "95%", *kind).ok()  # as the user wishes

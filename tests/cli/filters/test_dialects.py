@@ -117,8 +117,8 @@ def test_what_a_format_does_not_tell_must_be_given(run, files):
     run("check", "guava", input=b"hello\n").refused("guava: ", "give --with funnel=utf8")
     (files / "filter").write_bytes(CASSANDRA)
     run("check", "filter", input=b"x\n").refused("give --with version=")
-    run("convert", "-o", "x", "filter").refused("say to which: give --to-with version=")
-    run("convert", "-o", "x", "--to-with", "version=nb", "filter").refused("say from which: give --with version=")
+    run("convert", "-o", "x", "filter").refused("the version to write is missing; give --to-with version=")
+    run("convert", "-o", "x", "--to-with", "version=nb", "filter").refused("the version of the filter is missing; give --with version=")
     run("check", "mc-1-big-Filter.db", input=b"42\n").refused(
         "mc-1-big-Filter.db: ", "give --with type=bytes (or text or ascii, the same), int, bigint")
     run("check", "filter", "--with", "version=mc", input=b"42\n").refused("give --with type=")
@@ -375,13 +375,13 @@ def make_foreign(run, lines, format):
 
 
 @pytest.mark.parametrize("format,sentence", [
-    ("squid", "its header says 625 bytes of mask, and 472 follow"),
-    ("dcso", "its header says m = 9585 bits, and 552 bytes follow"),
+    ("squid", "its header says 625 bytes of mask, but 472 follow"),
+    ("dcso", "its header says m = 9585 bits, but 552 bytes follow"),
     ("bip37", "its length says 1198 bytes of filter"),
-    ("guava", "its header says 115 words of 8 bytes, and 594 bytes follow"),
-    ("spark", "its header says 115 words of 8 bytes, and 584 bytes follow"),
-    ("cassandra", "its header says 157 words of 8 bytes, and 592 bytes follow"),
-    ("parquet", "header says 2048 bytes of blocks of 32, and 584 follow"),
+    ("guava", "its header says 115 words of 8 bytes, but 594 bytes follow"),
+    ("spark", "its header says 115 words of 8 bytes, but 584 bytes follow"),
+    ("cassandra", "its header says 157 words of 8 bytes, but 592 bytes follow"),
+    ("parquet", "header says 2048 bytes of blocks of 32, but 584 follow"),
 ])
 def test_a_cut_file_is_told_by_its_beginning(run, tmp_path, lines, format, sentence):
     make_foreign(run, lines, format)
@@ -393,12 +393,12 @@ def test_a_cut_file_is_told_by_its_beginning(run, tmp_path, lines, format, sente
 
 
 @pytest.mark.parametrize("format,at,byte,sentence", [
-    ("squid", 21, 9, "9 hash functions, and a digest has 4"),
+    ("squid", 21, 9, "9 hash functions; a digest has 4"),
     ("squid", 1, 2, "its header says version 2, readable from version 3 on"),
     ("dcso", 0, 2, "its version (low byte of the flags) is 2"),
     ("dcso", 23, 0xff, "its header's rate (p) is -"),
     ("dcso", 25, 1, "number of hash functions (k) is 263"),
-    ("parquet", 4, 0x2c, "is not of uncompressed split blocks"),
+    ("parquet", 4, 0x2c, "is not made of uncompressed split blocks"),
     ("bip37", -7, 1, "it says 65542 hash functions"),
 ])
 def test_a_damaged_field_is_named(run, tmp_path, lines, format, at, byte, sentence):
@@ -416,7 +416,7 @@ def test_damage_within_gzip_is_named(run, tmp_path, lines):
     (tmp_path / "f.gz").write_bytes(gzip.compress(whole))
     run("info", "f.gz").refused("f.gz: its header's capacity (n) is 0")
     (tmp_path / "other.gz").write_bytes(gzip.compress(b"some text\n" * 20))
-    run("info", "other.gz").refused("other.gz: this is gzip-compressed, and no filter")
+    run("info", "other.gz").refused("other.gz: this is gzip-compressed, not a filter")
 
 
 def test_parquets_magic_tells_and_so_does_a_column(run, tmp_path):
@@ -524,7 +524,7 @@ def test_a_packed_header_that_promises_too_much_is_refused(run, tmp_path, lines)
     run("info", "more.gz").refused("more.gz: its header says m = 8796093022208 bits, more than")
     whole[32:40] = (1 << 32).to_bytes(8, "little")  # 512 MiB
     (tmp_path / "much.gz").write_bytes(gzip.compress(bytes(whole) + os.urandom(600_000)))
-    run("info", "much.gz").refused("much.gz: its header says m = 4294967296 bits, and 600")
+    run("info", "much.gz").refused("much.gz: its header says m = 4294967296 bits, but 600")
     run("info", "much.gz", preexec_fn=little_memory).refused("much.gz: ", "memory")
     (tmp_path / "less.gz").write_bytes(gzip.compress(bytes(whole)[:47]))
     run("info", "--format", "dcso", "less.gz").refused("less.gz: it ends within the header of 48")

@@ -159,7 +159,7 @@ def test_values_are_asked_for_as_their_logical_type_writes_them(run, written, co
     ("u4", "-1", "a whole number of 32 bits without a sign"),
     ("dec4", "0.055", "no more than 2 digits"),
     ("day", "05.01.2020", "YYYY-MM-DD"),
-    ("ts", "2020-01-01T00:00:05", "column 'ts' is a TIMESTAMP in microseconds since 1970; ask for "
+    ("ts", "2020-01-01T00:00:05", "column 'ts' is a TIMESTAMP in microseconds since 1970; give "
      "that integer"),
     ("tm", "00:00:05", "column 'tm' is a TIME in microseconds since midnight"),
 ])

@@ -15,7 +15,7 @@ def test_a_plan_of_half_a_billion_keys_at_one_in_a_trillion(plan, kind):
 
 def test_the_plan_says_so_and_its_line_builds_it(run, lines, tmp_path):
     shown = run("plan", "--kind", "bloom", "--capacity", "1000", "--bits", "60000", "--hash", "xxh3-2x64").ok().out.decode()
-    assert "128: two halves" in shown and "--hash xxh3-2x64" in shown
+    assert "128: two 64-bit hashes" in shown and "--hash xxh3-2x64" in shown
     line = next(line for line in shown.splitlines() if line.startswith("  bloomset build")).split()
     (tmp_path / "members.txt").write_bytes(lines(1000))
     run(*line[1:]).ok()
@@ -58,7 +58,7 @@ def test_it_takes_more_keys_and_merges(run, lines, kind):
     (["--hash", "siphash-2x64"], "needs a secret key"),
     (["--hash", "xxh3-2x64", "--key-file", "members.key"], "takes no secret key"),
     *[(["--kind", kind, "--hash", "xxh3-2x64"],
-       f"a filter of kind {kind} cannot have hashes of 128 bits; leave the hash open, or use a kind that can have "
+       f"a filter of kind {kind} cannot use hashes of 128 bits; leave the hash out, or use a kind that can use "
        f"128: {', '.join(KINDS)}")
       for kind in kinds_that(takes_128_bits=False)],
     *[(["--kind", kind, "--capacity", "500M", "--fpr", "1e-12"], "or use a kind with 128-bit hashes")

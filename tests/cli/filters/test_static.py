@@ -80,7 +80,7 @@ def test_options_of_its_own(run, info):
         assert found["extras"]["arity"] == arity
         assert found["current_fpr"] == pytest.approx(2**-11)
     for given, sentence in (("arity=5", "a fuse filter has arity 3 or 4, not 5"),
-                            ("fingerprint_bits=33", "at most 32 are possible"),
+                            ("fingerprint_bits=33", "give at most 32"),
                             ("slots=2", "has no option 'slots'")):
         run("build", "-o", "g.bloom", "--kind", "fuse", "--with", given).refused(sentence)
-    run("build", "-o", "g.bloom", "--kind", "fuse", "--hashes", 3).refused("no number of hash functions")
+    run("build", "-o", "g.bloom", "--kind", "fuse", "--hashes", 3).refused("number of hash functions does not apply")

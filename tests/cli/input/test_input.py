@@ -129,7 +129,7 @@ def test_texts_that_begin_alike_are_texts(run, text):
 
 def test_a_packed_filter_is_named_where_a_filter_is_needed(run, tmp_path, f):
     (tmp_path / "f.xz").write_bytes(lzma.compress((tmp_path / f).read_bytes()))
-    run("info", "f.xz").refused("f.xz: this is xz-compressed, and no filter", "xz -dc")
+    run("info", "f.xz").refused("f.xz: this is xz-compressed, not a filter", "xz -dc")
 
 
 def test_answers_come_while_a_line_like_a_packing_waits(run, f, bloomset, tmp_path):

@@ -331,7 +331,7 @@ def test_only_pwned_reads_folders_and_only_of_ranges(run, ranges, tmp_path):
     (tmp_path / "empty").mkdir()
     run("build", "-o", "p.bloom", "--keys", "pwned", "empty").refused("empty", "this folder has no file")
     (ranges / "ABCDE.txt").write_bytes(b"oops\n")
-    run("build", "-o", "p.bloom", "--keys", "pwned", "ranges").refused("ranges/ABCDE.txt:1: 'oops' is no hash")
+    run("build", "-o", "p.bloom", "--keys", "pwned", "ranges").refused("ranges/ABCDE.txt:1: 'oops' is not a hash")
     (tmp_path / "list.txt").write_bytes(sha1(b"x")[5:] + b":1\n")
     run("build", "-o", "p.bloom", "--keys", "pwned", "list.txt").refused("list.txt:1: ", "00000.txt")
 

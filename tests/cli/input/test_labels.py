@@ -144,7 +144,7 @@ def test_keys_that_are_added_may_end_their_common_size(run, labels):
 def test_lines_without_a_key_for_the_filters_reader_are_said(run):
     run("build", "-o", "f", "--keys", "json:/user", input=b'{"user":"ann"}\n').ok()
     done = run("check", "f", input=b'{"name":"ann"}\n')
-    assert done.code == 1 and b"no line has a key for the filter's reader, json:/user" in done.err
+    assert done.code == 1 and b"the filter's reader, json:/user, found no key in any line" in done.err
     run("check", "f", input=b"ann\n").refused("--keys json:/user is the filter's own reader")
 
 

@@ -77,7 +77,7 @@ def few_bytes():
 @pytest.mark.parametrize("kind", ["blocked_bloom", "bloom"])
 def test_the_limit_holds(run, keys, kind):
     big = ["build", "--kind", kind, "--fpr", "1%", "--memory", "150MB", keys]
-    run(*big, "-o", "a", preexec_fn=few_bytes).refused("could not be had")
+    run(*big, "-o", "a", preexec_fn=few_bytes).refused("could not be allocated")
     run(*big, "-o", "a", *LIMIT, preexec_fn=few_bytes).ok()
     assert run("check", "-c", "a", keys).out == b"600000\n"
 
@@ -185,7 +185,7 @@ def test_a_filter_that_lacks_parts_is_not_asked(run, parts):
 def test_merge_knows_the_parts(run, parts, lines):
     done = run("merge", "-o", "some", "4", "2", "1").ok()
     assert done.err.decode() == (
-        "bloomset merge: some lacks the keys of part 3, 5 of 5; only 'merge' takes it until all are in it\n")
+        "bloomset merge: some lacks the keys of part 3, 5 of 5; only 'merge' accepts it until all parts are in it\n")
     run("check", "some", input=b"x\n").refused("some: it lacks the keys of 2 of 5 parts")
     assert run("merge", "-o", "all", "3", "some", "5").ok().err == b""
     assert (parts / "all").read_bytes() == (parts / "whole").read_bytes()
@@ -195,7 +195,7 @@ def test_merge_knows_the_parts(run, parts, lines):
     run("check", "with-more", input=b"more\n").refused("lacks the keys of 2 of 5 parts")
     run("merge", "-o", "x", "some", "3", "2").refused("some and 2: both have part 2 of 5; leave one out")
     run("build", "-q", "-o", "1-of-2", "--part", "1/2", "--capacity", 1000, input=lines(1000)).ok()
-    run("merge", "-o", "x", "1-of-2", "2").refused("1-of-2 and 2: one has a part of 2, the other a part of 5")
+    run("merge", "-o", "x", "1-of-2", "2").refused("1-of-2 and 2: one is a part of a set in 2 parts, the other of a set in 5")
     assert not (parts / "x").exists()
 
 
@@ -217,7 +217,7 @@ def test_parts_that_cannot_be_are_damage(run, parts, at, byte):
     data[56:64] = xxh3_64(bytes(data[:56] + data[64:64 + size])).to_bytes(8, "little")
     (parts / "2").write_bytes(data)
     for verb in (["info"], ["verify"], ["merge", "-o", "x", "1"]):
-        run(*verb, "2").refused("the parts that it tells cannot be; the file is damaged")
+        run(*verb, "2").refused("its list of parts is malformed; the file is damaged")
 
 
 @pytest.mark.parametrize("part", ["0/3", "4/3", "3", "a/b", "1/", "", "1/257", "257/257"])
@@ -327,7 +327,7 @@ def test_the_union_is_the_same(run, tmp_path, temporary, options):
 def test_the_limit_holds_for_a_union(run, tmp_path):
     run("build", "-q", "-o", "a", "--memory", "130MB", "--with", "foldable=yes", *LIMIT, input=b"x\n").ok()
     run("fold", "-q", "-o", "b", "--factor", "2", "a").ok()
-    run("merge", "-o", "x", "a", "b", preexec_fn=few_bytes).refused("could not be had")
+    run("merge", "-o", "x", "a", "b", preexec_fn=few_bytes).refused("could not be allocated")
     run("merge", "-o", "ab", *LIMIT, "a", "b", preexec_fn=few_bytes).ok()
     assert (tmp_path / "ab").read_bytes() == (tmp_path / "b").read_bytes()
     done = run("merge", "-o", "x", *LIMIT, "a", "b", preexec_fn=full_disk(1_000_000))

@@ -175,7 +175,7 @@ TEST(counting_bloom_plan, refuses_with_a_sentence) {
     refused({.capacity = 10, .fpr = 0.01, .counter_bits = width}, "give 4, 8 or 16");
   }
   refused({}, "give two of");
-  refused({.bits = 8000}, "a Bloom filter's size is open");
+  refused({.bits = 8000}, "a Bloom filter's size is not determined");
   refused({.fpr = 0.01, .bits = 3}, "do not hold a single counter");
   refused({.capacity = 1000, .fpr = 0.01, .bits = 8000}, "8,000 bits are 2,000 when each");
   refused({.capacity = 10, .bits = ~std::uint64_t{0}}, "2^62");

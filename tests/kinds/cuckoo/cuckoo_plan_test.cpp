@@ -134,7 +134,7 @@ TEST(cuckoo_plan, the_registry_row_takes_its_options_and_refuses_hashes) {
   EXPECT_TRUE((*row)->create(request));
 
   request.hashes = 3;
-  EXPECT_NE((*row)->plan(request).error().message.find("no number of hash functions"),
+  EXPECT_NE((*row)->plan(request).error().message.find("number of hash functions does not apply"),
             std::string::npos);
   request.hashes = 0;
   for (const auto& bad : {std::pair<std::string, std::string>{"slots", "0"},

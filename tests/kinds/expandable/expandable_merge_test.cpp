@@ -153,7 +153,7 @@ TEST(expandable_merge, a_rate_that_both_have_spent_is_not_promised_again) {
   const auto done = a.merge(b);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, errc::incompatible);
-  EXPECT_NE(done.error().message.find("sum of their rates"), std::string::npos);
+  EXPECT_NE(done.error().message.find("sum of theirs"), std::string::npos);
   EXPECT_EQ(file_bytes(a), before);
   // As the sentence says:
   expandable both({.fpr = 0.02});

@@ -126,9 +126,9 @@ TEST(scalable_bloom_plan, finds_what_is_left_open) {
 TEST(scalable_bloom_plan, refuses_what_cannot_be_with_a_sentence) {
   const double nan = std::nan("");
   const std::vector<std::pair<scalable_bloom_spec, std::string>> refused = {
-      {{}, "rate is open"},
-      {{.capacity = 1000}, "rate is open"},
-      {{.bits = 1000}, "rate is open"},
+      {{}, "rate is missing"},
+      {{.capacity = 1000}, "rate is missing"},
+      {{.bits = 1000}, "rate is missing"},
       {{.fpr = 1}, "out of range"},
       {{.fpr = -0.1}, "out of range"},
       {{.fpr = nan}, "out of range"},

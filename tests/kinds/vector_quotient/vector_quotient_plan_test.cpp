@@ -169,7 +169,7 @@ TEST(vector_quotient_plan, the_registry_row_takes_its_options_and_refuses_hashes
   EXPECT_EQ(extra<std::uint64_t>(info.extras, "buckets"), 512U - 30 * 13);
   EXPECT_EQ(extra<std::uint64_t>(info.extras, "stashed"), 0U);
   request.hashes = 3;
-  EXPECT_NE(row.plan(request).error().message.find("no number of hash functions"),
+  EXPECT_NE(row.plan(request).error().message.find("number of hash functions does not apply"),
             std::string::npos);
   request.hashes = 0;
   for (const auto& bad : {std::pair<std::string, std::string>{"slots", "0"},

@@ -34,7 +34,7 @@ void prefetch_places(const Probe& probe, const typename Probe::hash_type& h,
   }
 }
 
-/// The distinct places of a key, also if several of its probes have the same place. O(k^2)
+/// The distinct places of a key, even if several of its probes have the same place. O(k^2)
 /// comparisons.
 class distinct_places {
  public:

@@ -162,8 +162,8 @@ class bloom_sets {
   }
 
   /// The smallest fold whose current_fpr() is at most fpr; its capacity is the number of keys that
-  /// it holds at that rate. For a filter that was made for more keys than came (`foldable` in the
-  /// spec). Fails with full if the rate is above fpr already. O(m).
+  /// it holds at that rate. For a filter that was made for more keys than arrived (`foldable` in
+  /// the spec). Fails with full if the rate is above fpr already. O(m).
   result<Folded> fold_to(double fpr) const
     requires foldable<Derived>
   {
@@ -187,7 +187,8 @@ class bloom_sets {
       if (!small || small->current_fpr() <= fpr) return small;
     }
     return fail(errc::full,
-                "the filter's rate is already above the requested one, and folding raises it");
+                "the filter's rate is already above the requested one, and folding raises it; give "
+                "a higher rate");
   }
 
   std::span<const std::byte> bits() const noexcept { return self().bits_.bytes(); }

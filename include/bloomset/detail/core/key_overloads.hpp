@@ -22,8 +22,8 @@ inline constexpr std::size_t hashed_batch = (std::size_t{1} << 14) / sizeof(type
 /// in memory.
 inline constexpr std::size_t prefetched_ahead = 16;
 
-/// A contiguous sequence of keys that is not itself a key. Numbers of 8 bits are no batch: they may
-/// as well be the bytes of one key.
+/// A contiguous sequence of keys that is not itself a key. Numbers of 8 bits are not a batch: they
+/// may as well be the bytes of one key.
 template <class R>
 concept key_batch = contiguous<R> && !key<R> && key<element_of<R>> &&
                     (byte_key<element_of<R>> || sizeof(element_of<R>) > 1);
@@ -109,7 +109,7 @@ void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
 }
 
 /// Adds the key form of every operation that Derived has for hashes, and of no other. Derived has
-/// `hash_function()`, and names these forms beside its own with `using
+/// `hash_function()`, and names these forms besides its own with `using
 /// key_overloads<Derived>::insert;` and so on.
 ///
 /// The operations on one key are always inlined. A filter may use instructions in them that only

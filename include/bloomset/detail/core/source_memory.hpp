@@ -1,6 +1,6 @@
 #pragma once
 
-// Allocation of the memory that a filter needs beside its bits. It comes from the program's
+// Allocation of the memory that a filter needs besides its bits. It comes from the program's
 // memory_source if there is one (memory_source.hpp). In a filter of a few keys this is the larger
 // part of its memory.
 

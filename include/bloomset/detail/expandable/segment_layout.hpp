@@ -18,7 +18,7 @@
 /// Code    Bits from the block's first byte on: a zero, then for each cell a one per entry and a
 ///         zero.
 /// Slot    w bits: an entry's remainder, and above it a one that marks its length. The entry 1 has
-///         no remainder and matches its whole cell. 0 is no entry.
+///         no remainder and matches its whole cell. 0 means no entry.
 /// Gap     Room for inserts. If a block has none, up to 32 blocks behind it move by a byte or two
 ///         into the gap of one of them.
 
@@ -64,7 +64,8 @@ struct cell_run {
   std::size_t size;
 };
 
-/// True if the entry's remainder is the lowest bits of `remainder`. False for 0, which is no entry.
+/// True if the entry's remainder is the lowest bits of `remainder`. False for 0, which means no
+/// entry.
 constexpr bool is_match(std::uint64_t entry, std::uint64_t remainder) noexcept {
   const auto marker = std::bit_floor(entry);
   return entry != 0 && ((entry ^ remainder) & (marker - 1)) == 0;

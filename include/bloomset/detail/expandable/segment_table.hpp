@@ -110,7 +110,8 @@ double rate_of(const expandable_params& params, const Segments& segments) noexce
 /// The estimated distinct keys of `count` copies. O(size).
 ///
 /// An entry without a remainder is in two cells after each doubling. The number of entries minus
-/// the number of copies in the table is therefore the number of such duplicates, which are no keys.
+/// the number of copies in the table is therefore the number of such duplicates, which are not
+/// keys.
 template <class Segments>
 double distinct_keys_of(const expandable_params& params, const Segments& segments,
                         std::uint64_t count) noexcept {

@@ -42,7 +42,7 @@ constexpr std::uint64_t ribbon_row(std::uint64_t y) noexcept {
   return c ^ (c >> 32);
 }
 
-/// The right side of a key's equation, of which the lowest r bits are used. It is no linear
+/// The right side of a key's equation, of which the lowest r bits are used. It is not a linear
 /// function of the row, so that a non-member passes with probability 2^-r.
 constexpr std::uint32_t ribbon_result(std::uint64_t y) noexcept {
   return static_cast<std::uint32_t>(((y ^ (y >> 29)) * 0xbf58476d1ce4e5b9) >> 32);

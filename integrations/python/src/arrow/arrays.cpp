@@ -186,10 +186,9 @@ class fixed_text final : public key_batch {
 
   static void check(std::size_t i, char32_t c) {
     if (c < 0xD800 || (c > 0xDFFF && c <= 0x10FFFF)) return;
-    raise(PyExc_ValueError,
-          fmt::format("element {} is no text: {:#x} is a lone surrogate or no character; give the "
-                      "keys as bytes",
-                      i, static_cast<std::uint32_t>(c)));
+    raise(PyExc_ValueError, fmt::format("element {} is not text: {:#x} is a lone surrogate or not "
+                                        "a character; give the keys as bytes",
+                                        i, static_cast<std::uint32_t>(c)));
   }
 
   lent_memory memory_;
@@ -321,10 +320,9 @@ bool is_masked(py::handle object) {
 /// Null for an object that does not lend its memory in this way.
 lent_memory try_to_lend(py::handle object, int flags) {
   if (is_masked(object)) {
-    raise(
-        PyExc_TypeError,
-        "a masked array has elements that are no keys; give array.compressed(), or array.data for "
-        "all of them");
+    raise(PyExc_TypeError,
+          "a masked array has elements that are not keys; give array.compressed(), or array.data "
+          "for all of them");
   }
   auto buffer = std::make_unique<Py_buffer>();
   if (PyObject_GetBuffer(object.ptr(), buffer.get(), flags) == 0)
@@ -335,8 +333,8 @@ lent_memory try_to_lend(py::handle object, int flags) {
 }
 
 [[noreturn]] void raise_not_lent(py::handle object, std::string_view wanted) {
-  raise(PyExc_TypeError, fmt::format("this {} does not lend its elements as keys; {}",
-                                     Py_TYPE(object.ptr())->tp_name, wanted));
+  raise(PyExc_TypeError,
+        fmt::format("this {} cannot be read as keys; {}", Py_TYPE(object.ptr())->tp_name, wanted));
 }
 
 /// Raises for memory that cannot be read as one dimension of elements.
@@ -350,7 +348,7 @@ void check_layout(py::handle object, const Py_buffer& buffer) {
   }
   if (buffer.ndim != 1) {
     raise(PyExc_TypeError,
-          fmt::format("the array has {} dimensions, where keys have one; give array.ravel()",
+          fmt::format("the array has {} dimensions, but keys have one; give array.ravel()",
                       buffer.ndim));
   }
   if (buffer.suboffsets != nullptr && buffer.suboffsets[0] >= 0) {

@@ -157,7 +157,7 @@ std::unique_ptr<key_batch> batch_of_struct(const ArrowSchema& schema, part from)
   if (schema.n_children != 1 || from.array->n_children != 1 || schema.children == nullptr ||
       from.array->children == nullptr) {
     raise(PyExc_TypeError,
-          fmt::format("the Arrow data have {} columns, where keys are one; choose a column",
+          fmt::format("the Arrow data have {} columns, but keys are one column; choose it",
                       schema.n_children));
   }
   for (std::size_t row = 0; from.array->null_count != 0 && row < from.rows; ++row) {
@@ -188,7 +188,7 @@ std::unique_ptr<key_batch> batch_of(const ArrowSchema& schema, part from) {
     part dictionary(from.owner, *from.array->dictionary);
     auto indices = format.size() == 1 ? batch_by_letter(format[0], from) : nullptr;
     if (indices == nullptr)
-      raise(PyExc_ValueError, "the Arrow dictionary's indices are no integers");
+      raise(PyExc_ValueError, "the Arrow dictionary's indices are not integers");
     return std::make_unique<dictionary_keys>(std::move(indices),
                                              batch_of(*schema.dictionary, std::move(dictionary)));
   }

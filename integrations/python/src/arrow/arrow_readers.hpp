@@ -105,7 +105,8 @@ struct bytes_reader {
     for (std::size_t row = 0; from.rows != 0 && row <= from.rows; ++row) {
       breaks();
       if (offsets[row] < last)
-        raise(PyExc_ValueError, fmt::format("the Arrow array's offset {} falls", row));
+        raise(PyExc_ValueError,
+              fmt::format("the Arrow array's offset {} is less than the one before it", row));
       last = offsets[row];
     }
     if (last != 0) data = static_cast<const char*>(from.buffer(2));
@@ -144,7 +145,8 @@ struct view_reader {
           v.size >= 0 && (v.size <= 12 || (v.buffer >= 0 && v.buffer < between && v.offset >= 0 &&
                                            std::int64_t{v.offset} + v.size <= sizes[v.buffer]));
       if (!is_good)
-        raise(PyExc_ValueError, fmt::format("the Arrow array's view {} leaves its buffer", row));
+        raise(PyExc_ValueError,
+              fmt::format("the Arrow array's view {} is not within its buffer", row));
     }
   }
 
@@ -161,7 +163,7 @@ inline std::int64_t number_in(std::string_view text, std::string_view format) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || (end != text.data() + text.size() && *end != ','))
-    raise(PyExc_ValueError, fmt::format("'{}' is no format of Arrow's", format));
+    raise(PyExc_ValueError, fmt::format("'{}' is not a format of Arrow", format));
   return number;
 }
 
@@ -173,7 +175,7 @@ struct fixed_reader {
 
   fixed_reader(const part& from, std::string_view format) : width(), data() {
     const std::int64_t given = number_in(format.substr(2), format);
-    if (given < 0) raise(PyExc_ValueError, fmt::format("'{}' is no format of Arrow's", format));
+    if (given < 0) raise(PyExc_ValueError, fmt::format("'{}' is not a format of Arrow", format));
     width = static_cast<std::size_t>(given);
     if (width != 0) data = from.values(width);
   }
@@ -203,7 +205,7 @@ struct decimal_reader {
     }
     if (scale < -76 || scale > 76)
       raise(PyExc_TypeError,
-            fmt::format("decimals of the format '{}' are no keys; cast them to text", format));
+            fmt::format("decimals of the format '{}' are not keys; cast them to text", format));
     data = from.values(width);
   }
 

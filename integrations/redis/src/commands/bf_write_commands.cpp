@@ -22,8 +22,8 @@ insert_outcome insert_items(const command_call& call, const insert_arguments& ar
                             std::size_t first, item_span items, std::span<bool> newly_inserted) {
   const auto now = static_cast<std::uint64_t>(api.milliseconds());
   const bool has_time = arguments.time != 0;
-  constexpr wire_error no_window = "ERR AT takes a filter with a WINDOW";
-  if (arguments.time > now && call.is_limited()) throw refusal("ERR AT is a time to come");
+  constexpr wire_error no_window = "ERR AT needs a filter with a WINDOW";
+  if (arguments.time > now && call.is_limited()) throw refusal("ERR AT is in the future");
   filter_key key(call, open_read | open_write);
   if (has_time && key.is_empty() && arguments.spec.window == 0) throw refusal(no_window);
   const auto [filter, created] = open_or_create(call, key, arguments.spec, arguments.create);

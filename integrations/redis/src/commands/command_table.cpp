@@ -119,7 +119,7 @@ constexpr auto common_rows = std::to_array<command_row>(
      {"SCANDUMP", entry<Family, scandump, 3>, scan_flags, key_reads,
       "The next piece of a filter's dump", per_byte, key_iterator},
      {"LOADCHUNK", entry<Family, loadchunk, 4, 0, hide_dump_key>, write_flags, key_inserts,
-      "Takes a piece of a dump; after the last one the filter is there",
+      "Loads a piece of a dump; after the last piece the filter exists",
       "O(n), n bytes of the piece", key_chunk}});
 
 constexpr auto bf_rows = std::to_array<command_row>(
@@ -130,14 +130,14 @@ constexpr auto bf_rows = std::to_array<command_row>(
      {"MADD", entry<bloom, bf_madd, -3>, write_flags, key_inserts,
       "Adds items to a filter, which is made if it is missing", per_item, key_items},
      {"INSERT", insert_entry<bloom, bf_insert>, write_flags, key_inserts,
-      "Adds items to a filter, which is made as the options say if it is missing", per_item,
+      "Adds items to a filter, which is made with the given options if it is missing", per_item,
       bf_insert_docs},
      {"CARD", entry<bloom, bf_card, 2>, read_flags, key_reads,
       "The number of items that were added to a filter", "O(1)", key_only},
      {"COUNT", entry<bloom, bf_count, 3>, read_flags, key_reads,
-      "How often an item was added and not deleted, of a filter that deletes", "O(1)", key_item},
+      "The number of copies of an item in a filter that deletes", "O(1)", key_item},
      {"DEL", entry<bloom, erase, 3>, "write fast", key_deletes,
-      "Takes back one copy of an item that was added to a filter that deletes", "O(1)", key_item},
+      "Removes one copy of an item from a filter that deletes", "O(1)", key_item},
      {"INFO", entry<bloom, bf_info, -2, 3>, read_flags, key_reads,
       "Facts about a filter, or one of them", "O(1)", key_field}});
 

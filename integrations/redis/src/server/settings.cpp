@@ -195,7 +195,7 @@ void set_argument(std::string_view name, string* value) {
     active.*row.value = number;
     return;
   }
-  throw refusal(fmt::format("'{}' is no setting of this module", name));
+  throw refusal(fmt::format("'{}' is not a setting of this module", name));
 }
 
 }  // namespace
@@ -210,7 +210,7 @@ bool load_settings(context* ctx, string** argv, int argc) {
   try {
     for (int i = 0; i < argc; i += 2) {
       const std::string_view name = bytes_of(argv[i]);
-      if (i + 1 == argc) throw refusal(fmt::format("'{}' has no value behind it", name));
+      if (i + 1 == argc) throw refusal(fmt::format("'{}' has no value after it", name));
       set_argument(name, argv[i + 1]);
     }
   } catch (const refusal& error) {

@@ -39,7 +39,7 @@ std::uint32_t cuckoo_expansion(long long expansion) noexcept {
 
 void complete_window(filter_spec& spec, bool is_fixed) {
   if (spec.window == 0) {
-    if (spec.generations != 0) throw refusal("ERR GENERATIONS takes a WINDOW");
+    if (spec.generations != 0) throw refusal("ERR GENERATIONS needs a WINDOW");
     return;
   }
   if (spec.deletable) throw refusal("ERR WINDOW and DELETABLE cannot be combined");
@@ -69,7 +69,7 @@ std::string merge_obstacle(const filter_spec& source, const filter_spec& destina
   };
   if (source.deletable != destination.deletable) return differ("DELETABLE", source.deletable);
   if (source.window != 0 || destination.window != 0) {
-    return "it has a WINDOW, and filters that forget are not";
+    return "it has a WINDOW, and filters that forget cannot be merged";
   }
   if (source.engine != destination.engine) {
     const bool is_native = source.engine == filter_engine::native;
@@ -77,8 +77,8 @@ std::string merge_obstacle(const filter_spec& source, const filter_spec& destina
                                 is_native ? "compatible" : "native");
   }
   if (source.seed != destination.seed) {
-    return "its hash function or secret key is another; reserve filters to merge with HASH XXH3, "
-           "or with HASH and the same key";
+    return "its hash function or secret key differs; reserve filters to merge with HASH XXH3, or "
+           "with HASH and the same key";
   }
   const bool is_fixed = source.expansion == 0;
   if (is_fixed != (destination.expansion == 0)) return differ("NONSCALING", is_fixed);
@@ -87,7 +87,7 @@ std::string merge_obstacle(const filter_spec& source, const filter_spec& destina
 
 std::string reserved_differently(std::string_view property, std::string_view source,
                                  std::string_view destination) {
-  return fmt::format("its {} is {}, not {}; reserve filters to merge alike", property, source,
+  return fmt::format("its {} is {}, not {}; reserve both with the same options", property, source,
                      destination);
 }
 

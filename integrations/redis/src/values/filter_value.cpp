@@ -15,7 +15,7 @@ void filter_value::operator delete(void* memory, std::size_t size) noexcept {
 }
 
 std::optional<std::string> filter_value::merge(const filter_value&) {
-  return "their engine has no merge";
+  return "filters of their engine cannot be merged";
 }
 
 void free_later(std::unique_ptr<filter_value> filter) noexcept {

@@ -135,7 +135,7 @@ class native_value final : public filter_value {
   bool grows_in_steps() const noexcept override { return !back_ && front_.can().grow; }
   std::optional<std::string> merge(const filter_value& other) override {
     const auto* const source = dynamic_cast<const native_value*>(&other);
-    if (source == nullptr) return "its engine is another";
+    if (source == nullptr) return "its engine differs";
     const filter_spec& source_spec = source->spec_;
     const bool are_alike =
         spec_.error_rate == source_spec.error_rate && spec_.capacity == source_spec.capacity;
@@ -187,7 +187,7 @@ class native_value final : public filter_value {
   std::optional<std::string> assign(const native_value& source) {
     auto front = source.front_.copy();
     auto back = source.back_ ? std::optional(source.back_->copy()) : std::nullopt;
-    if (!front || (back && !*back)) return "there is no memory for it";
+    if (!front || (back && !*back)) return "there is not enough memory for it";
     front_ = std::move(*front);
     back_.reset();
     if (back) back_.emplace(std::move(**back));

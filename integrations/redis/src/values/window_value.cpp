@@ -185,7 +185,7 @@ result<std::uint64_t> planned_window_bytes(const filter_spec& spec) {
   if (!planned) return fail(planned.error());
   const std::uint64_t count = std::uint64_t{spec.generations} + 1;
   if (*planned > std::numeric_limits<std::uint64_t>::max() / count) {
-    return fail(errc::out_of_memory, "its generations take more memory than machines have");
+    return fail(errc::out_of_memory, "its generations need more memory than a machine has");
   }
   return *planned * count;
 }

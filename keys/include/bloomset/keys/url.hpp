@@ -109,7 +109,7 @@ class canonical_url {
 ///
 /// Failure     invalid_argument, with a sentence, in these cases only: a text of spaces; no host,
 ///             as in `http://`, `/path`, `mailto:x`; a host of more than 255 bytes before escaping;
-///             a port that is no number up to 65535; brackets without an IPv6 address.
+///             a port that is not a number up to 65535; brackets without an IPv6 address.
 /// Cost        O(url.size()) for any bytes, without recursion: nested escapes (%25252541) cost no
 ///             more than others. The length is not limited.
 result<canonical_url> canonicalise(std::string_view url);
