@@ -17,6 +17,9 @@ namespace {
 inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::uint64_t row) {
   return value_256(window, columns, row);
 }
+inline std::size_t bytes_read(std::uint32_t columns) {
+  return bytes_read_256(columns);
+}
 
 #include "kinds/ribbon/kernels/loops.inl"
 

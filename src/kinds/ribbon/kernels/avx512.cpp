@@ -25,6 +25,9 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
       _mm512_test_epi64_mask(_mm512_popcnt_epi64(masked), _mm512_set1_epi64(1));
   return parities & ribbon_mask(columns);
 }
+inline std::size_t bytes_read(std::uint32_t columns) {
+  return columns > 8 ? bytes_read_256(columns) : 64;
+}
 
 #include "kinds/ribbon/kernels/loops.inl"
 

@@ -1,6 +1,7 @@
 // The loops of a ribbon filter, once for each instruction set. Included inside its namespace and
 // target region, after this was defined:
 //   std::uint32_t value(const std::byte* window, std::uint32_t columns, std::uint64_t row)
+//   std::size_t bytes_read(std::uint32_t columns)    by `value`, from `window` on
 // Only functions that the compiler inlines may be called here: an inline function of another header
 // that is emitted with these instructions could be linked into code for any CPU. That includes the
 // operators of std::array.
@@ -28,9 +29,15 @@ inline std::size_t look_up(const ribbon_view& filter, const ribbon_level_view& l
     lookup& at = group[i];
     at.hash = ribbon_hash(hashes_before[i], level.seed);
     at.place = ribbon_place_of(filter.payload, level, at.hash);
-    // Into the second-level cache, to which a core can have more fetches under way.
+    // Into the second-level cache, to which a core can have more fetches under way. All that is
+    // read, as a vector may reach into a line that the window does not.
+    const std::size_t size = bytes_read(at.place.columns);
     prefetch_line<0, 2>(at.place.window);
-    prefetch_line<0, 2>(at.place.window + 8 * std::size_t{at.place.columns} - 1);
+    prefetch_line<0, 2>(at.place.window + size - 1);
+    if (at.place.columns <= 8) continue;
+    for (std::size_t from = 64; from < size; from += 64) {
+      prefetch_line<0, 2>(at.place.window + from);
+    }
   }
   return n;
 }

@@ -59,6 +59,10 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
   return columns <= 8 ? value_of_words(window, columns, row)
                       : value_of_groups(window, columns, row);
 }
+inline std::size_t bytes_read(std::uint32_t columns) {
+  const std::uint32_t last = columns <= 16 ? 0 : 16;  // of the groups of columns
+  return columns <= 8 ? 64 : std::size_t{7} * columns + last + 16;
+}
 
 #include "kinds/ribbon/kernels/loops.inl"
 

@@ -11,6 +11,9 @@ namespace {
 inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::uint64_t row) {
   return ribbon_value(window, columns, row);
 }
+inline std::size_t bytes_read(std::uint32_t columns) {
+  return std::size_t{8} * columns;
+}
 
 #include "kinds/ribbon/kernels/loops.inl"
 

@@ -52,4 +52,7 @@ inline std::uint32_t value_256(const std::byte* window, std::uint32_t columns, s
   if (columns <= 16) return sum_groups<groups_per_vector(16)>(window, columns, row);
   return sum_groups<1>(window, columns, row);
 }
+inline std::size_t bytes_read_256(std::uint32_t columns) {
+  return std::size_t{8 - groups_per_vector(columns)} * columns + 32;
+}
 // NOLINTEND(modernize-avoid-c-arrays)
