@@ -22,8 +22,6 @@ namespace check {
 
 constexpr std::string_view verb = "check";
 
-/// Below this many bytes of input, starting threads takes longer than they save.
-
 struct check_options {
   std::string filter;
   std::vector<std::string> more_filters;
