@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -202,6 +203,17 @@ class rule_family final : public hash_family {
   unsigned k_;
 };
 
+struct family_row {
+  std::string_view name;
+  shared_family (*make)(unsigned k);
+};
+template <class Rule>
+constexpr family_row row_of{
+    Rule::name, [](unsigned k) -> shared_family { return std::make_shared<rule_family<Rule>>(k); }};
+/// The rules that --family and the explorer offer. Each has its working_of above.
+constexpr std::array families = {row_of<double_hashing>, row_of<salted_hashing>,
+                                 row_of<md5_hashing>, row_of<fnv_murmur_hashing>};
+
 }  // namespace
 
 result<std::string> hash_family::element(std::string_view text) const {
@@ -279,17 +291,22 @@ result<shared_family> table_family(const std::vector<std::string>& table, std::u
   return std::make_shared<const position_table>(std::move(all));
 }
 
+std::string family_names() {
+  std::string names;
+  for (const family_row& row : families) {
+    if (!names.empty()) names += &row == &families.back() ? " or " : ", ";
+    names += row.name;
+  }
+  return names;
+}
+
 result<shared_family> named_family(std::string_view name, unsigned k) {
-  if (name == double_hashing::name) return std::make_shared<rule_family<double_hashing>>(k);
-  if (name == salted_hashing::name) return std::make_shared<rule_family<salted_hashing>>(k);
-  if (name == md5_hashing::name) return std::make_shared<rule_family<md5_hashing>>(k);
-  if (name == fnv_murmur_hashing::name) {
-    return std::make_shared<rule_family<fnv_murmur_hashing>>(k);
+  for (const family_row& row : families) {
+    if (name == row.name) return row.make(k);
   }
   return fail(errc::invalid_argument,
-              fmt::format("--family: '{}' is not a family of hash functions; give double, salted, "
-                          "md5 or fnv-murmur",
-                          printable(name)));
+              fmt::format("--family: '{}' is not a family of hash functions; give {}",
+                          printable(name), family_names()));
 }
 
 }  // namespace bloomset::teach

@@ -50,7 +50,9 @@ result<shared_family> formula_family(const std::vector<std::string>& formulas);
 /// Functions given by a table, WORD=P,P,..., for examples that do not name their hash functions.
 result<shared_family> table_family(const std::vector<std::string>& table, std::uint64_t m);
 
-/// k functions of the rule of that name: double, salted, md5 or fnv-murmur.
+/// The names of the rules: "a, b or c".
+std::string family_names();
+/// k functions of the rule of that name.
 result<shared_family> named_family(std::string_view name, unsigned k);
 
 /// The texts between commas. Fails if one is empty; the message names the option.

@@ -66,7 +66,8 @@ void explain_options::declare(CLI::App& app) {
   auto* places = repeatable(app, "--place", place, "positions of a word, given instead of computed",
                             "WORD=P,P,...");
   auto* rule = app.add_option("--family", family,
-                              "hash functions of words: double (default), salted, md5, fnv-murmur");
+                              fmt::format("hash functions of words: {} (default {})",
+                                          teach::family_names(), double_hashing::name));
   rule->type_name("NAME");
   auto* number = app.add_option(
       "--hashes", hashes, "number of functions of the family (default: the best for the elements)");

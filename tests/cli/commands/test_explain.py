@@ -6,7 +6,11 @@ import re
 
 import pytest
 
-from conftest import all_of
+from conftest import ROOT, all_of
+
+PAGE = ROOT / "explorer" / "src"
+# Those of the explorer page, of which the first is no family of words.
+FAMILIES = re.search(r"FAMILIES = \['formulas', '(.*)'\]", (PAGE / "watch-array.js").read_text())[1].split("', '")
 
 LECTURE = ["--bits", "10", "--hash", "(x+3)%10", "--hash", "(3*x+1)%10", "--hash", "(x^2+2)%10"]
 
@@ -124,7 +128,15 @@ def test_a_retelling_whose_hash_is_unknown(explain):
     assert "bit 0 was set by hello\n    bit 7 was set by world" in told["check you"]
 
 
-@pytest.mark.parametrize("family", ["double", "salted", "md5", "fnv-murmur"])
+def test_every_family_is_on_the_explorer_page(run):
+    *others, last = FAMILIES
+    run("explain", "--family", "none", "--insert", "ant").refused(f"give {', '.join(others)} or {last}")
+    for words in ("words-en.js", "words-de.js"):
+        text = (PAGE / words).read_text()
+        assert [name for name in FAMILIES if not re.search(rf"\bfamily_{name}'?: ", text)] == [], words
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_finds_what_it_inserted(explain, family):
     words = ["w%d" % i for i in range(20)]
     told = explain("--family", family, "--bits", "300", "--hashes", "4",
