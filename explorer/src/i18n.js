@@ -21,6 +21,9 @@ export function t(name, values = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, place) => values[place] ?? whole);
 }
 
+/** The page's word for a kind, or the library's name of a kind without one. */
+export const kindName = (kind) => ALL[chosen][`kind_${kind}`] ?? kind;
+
 /** `text`, the library's line on a kind, in this language where it is known. */
 export const ofKind = (what, kind, text) => ALL[chosen][`${what}_${kind}`] ?? text;
 
@@ -31,7 +34,7 @@ export const localized = (text) => (chosen === 'de' ? germanFigures(text) : text
 export function translated(text) {
   // The page has no options of a command line.
   if (chosen === 'en') return text.replace(/^--hash: /, '').replace('the formulas of --hash need; for words leave --hash out', 'formulas need; for words choose other functions');
-  return german(text, (kind) => `„${t(`kind_${kind}`)}“`) ?? h('span', {lang: 'en'}, text);
+  return german(text, (kind) => `„${kindName(kind)}“`) ?? h('span', {lang: 'en'}, text);
 }
 
 /** The label of a further figure of a kind, such as "stuck_counters". */

@@ -1,7 +1,7 @@
 // Inspect: a filter file, which never leaves the page, or a sample that the library makes in it.
 
 import {h, show} from './dom.js';
-import {extra, localized, number, rate, t, translated} from './i18n.js';
+import {extra, kindName, localized, number, rate, t, translated} from './i18n.js';
 import {ask, inspect} from './wasm.js';
 
 function figure(name, value) {
@@ -106,7 +106,7 @@ export function inspectView(view) {
       h('section', {class: 'card'}, h('h2', {class: 'mono'}, file.name), h('p', {}, '✓ ', t('checksum_good')),
         made.overfilled ? h('p', {class: 'verdict bad'}, t('overfilled')) : null,
         h('dl', {class: 'figures'},
-          figure('ins_kind', t(`kind_${made.kind}`)), figure('ins_capacity', t('keys_unit', {n: number(made.capacity, 21)})),
+          figure('ins_kind', kindName(made.kind)), figure('ins_capacity', t('keys_unit', {n: number(made.capacity, 21)})),
           figure('ins_count', t('keys_unit', {n: number(made.count, 21)})),
           figure('ins_estimate', made.estimated_size === null ? t('unknown') : t('keys_unit', {n: number(Math.round(made.estimated_size), 21)})),
           figure('ins_current', rate(made.current_fpr)), figure('ins_planned', rate(made.planned_fpr)),

@@ -1,7 +1,7 @@
 // The frame: title, tabs, language, light and dark.
 
 import {h, show} from './dom.js';
-import {languageOf, setLanguage, t} from './i18n.js';
+import {kindName, languageOf, setLanguage, t} from './i18n.js';
 import {documentAt, kindsWithPaper, paperOf} from './links.js';
 import {onAddress, readAddress, set, state} from './state.js';
 import {watchView} from './watch.js';
@@ -69,7 +69,7 @@ function render() {
       h('p', {}, t('footer')),
       h('p', {}, documentAt('docs/README.md', t('doc_all')), documentAt('docs/how-it-works/explorer.md', t('doc_page')),
         documentAt('docs/how-it-works/rates.md', t('doc_rates')), documentAt('docs/how-it-works/drawbacks.md', t('doc_drawbacks'))),
-      h('details', {}, h('summary', {}, t('papers')), h('p', {}, kindsWithPaper.map((kind) => h('span', {}, `${t(`kind_${kind}`)}: `, paperOf(kind)))))));
+      h('details', {}, h('summary', {}, t('papers')), h('p', {}, kindsWithPaper.map((kind) => h('span', {}, `${kindName(kind)}: `, paperOf(kind)))))));
   leave = VIEWS[state.tab](view, openTab) ?? (() => {});
 }
 

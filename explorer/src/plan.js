@@ -1,8 +1,8 @@
 // Plan: the known figures in, every kind's plan out.
 
 import {h, show} from './dom.js';
-import {localized, number, ofKind, rate, translated, t} from './i18n.js';
-import {paperOf} from './links.js';
+import {kindName, localized, number, ofKind, rate, translated, t} from './i18n.js';
+import {kindsWithPaper, paperOf} from './links.js';
 import {set, state} from './state.js';
 import {ask} from './wasm.js';
 
@@ -48,11 +48,11 @@ export function planView(view) {
 
   function details(row) {
     const bound = row.information_bound;
-    return [h('h2', {}, t(`kind_${row.kind}`)), h('p', {}, sentence(ofKind('summary', row.kind, row.summary)), ' ', h('span', {class: 'muted'}, sentence(ofKind('strengths', row.kind, row.strengths)))),
+    return [h('h2', {}, kindName(row.kind)), h('p', {}, sentence(ofKind('summary', row.kind, row.summary)), ' ', h('span', {class: 'muted'}, sentence(ofKind('strengths', row.kind, row.strengths)))),
       bound > 0 ? h('p', {}, t('least', {bits: localized(bound.toFixed(2)), times: localized((row.bits_per_key / bound).toFixed(2))})) : null,
       line(t('line_shell'), row.lines.shell), line(t('line_cpp'), row.lines.cpp), line(t('line_python'), row.lines.python),
       row.lines.redis ? line(t('line_redis'), row.lines.redis) : null,
-      h('p', {class: 'muted'}, `${t('paper')} `, paperOf(row.kind))];
+      kindsWithPaper.includes(row.kind) ? h('p', {class: 'muted'}, `${t('paper')} `, paperOf(row.kind)) : null];
   }
 
   function recompute() {
@@ -75,19 +75,19 @@ export function planView(view) {
       h('div', {class: 'card'},
         h('p', {id: 'plan-reason'}, h('strong', {}, `${t('recommended')}: `), translated(made.reason), '. ', made.rate_assumed ? t('rate_assumed') : ''),
         h('p', {class: 'muted', id: 'plan-default', 'data-default': made.default}, fit[0].kind === made.default ? t('default_same')
-          : t('default_other', {kind: t(`kind_${made.default}`)})),
+          : t('default_other', {kind: kindName(made.default)})),
         h('div', {class: 'scroll'}, h('table', {id: 'plan-table'},
           h('thead', {}, h('tr', {}, ['kind', 'bits', 'size', 'rate', 'k', 'keys', 'can'].map((name) =>
             h('th', {scope: 'col', class: name}, t(`col_${name}`))))),
           h('tbody', {}, fit.map((row, i) => h('tr', {class: `${i === 0 ? 'best' : ''}${row === picked ? ' chosen' : ''}`, 'data-kind': row.kind,
             onclick: () => choose(row)},
-          h('td', {class: 'kind'}, h('button', {type: 'button', onclick: () => choose(row)}, t(`kind_${row.kind}`))),
+          h('td', {class: 'kind'}, h('button', {type: 'button', onclick: () => choose(row)}, kindName(row.kind))),
           h('td', {class: 'bits', 'data-bits-per-key': row.bits_per_key}, localized(row.bits_per_key.toFixed(2))),
           h('td', {class: 'size', 'data-bytes': row.bytes}, localized(row.shown.bytes)), h('td', {class: 'rate', 'data-rate': row.planned_fpr}, rate(row.planned_fpr)),
           h('td', {class: 'k'}, row.hashes ?? '–'), h('td', {class: 'keys'}, number(row.capacity, 21)),
           h('td', {class: 'can'}, row.can.map((name) => t(`can_${name}`)).join(', ') || t('query_only')))))),
         made.kinds.length > fit.length ? h('details', {}, h('summary', {}, t('refused')), h('ul', {},
-          made.kinds.filter((row) => row.refused).map((row) => h('li', {}, h('strong', {}, t(`kind_${row.kind}`)), ': ', translated(row.refused))))) : null)),
+          made.kinds.filter((row) => row.refused).map((row) => h('li', {}, h('strong', {}, kindName(row.kind)), ': ', translated(row.refused))))) : null)),
       below);
   }
 

@@ -3,7 +3,7 @@
 import * as Plot from '@observablehq/plot';
 
 import {h, s, show} from './dom.js';
-import {number, rate, t} from './i18n.js';
+import {kindName, number, rate, t} from './i18n.js';
 import COLOURS from './kind-colours.json';
 import {set, state} from './state.js';
 import {ask} from './wasm.js';
@@ -32,7 +32,7 @@ const parseCount = (text, otherwise, least, most) => {
 };
 
 /** A line of the theory for a kind, with its name at its end. */
-const lineOf = (kind, points) => ({kind, points, name: t(`kind_${kind}`), stroke: STYLES.get(kind)[0], dash: STYLES.get(kind)[1], width: 2});
+const lineOf = (kind, points) => ({kind, points, name: kindName(kind), stroke: STYLES.get(kind)[0], dash: STYLES.get(kind)[1], width: 2});
 
 function spacePlot(n) {
   const lines = KINDS.map(([kind]) => lineOf(kind, ask({ask: 'curve', over: 'space', kind, capacity: n, rates: SPACE_RATES}).points ?? []));
@@ -131,7 +131,7 @@ export function plotsView(view) {
       if (!kind) continue;
       const [fill, , symbol] = STYLES.get(kind);
       marks.push(Plot.dot(dots.filter((dot) => dot.kind === kind && dot.y > 0), {x: 'x', y: 'y', fill, symbol, r: 4.5, stroke: 'var(--card)', clip: true,
-        title: (dot) => `${t(`kind_${kind}`)}: ${number(dot.x)} – ${rate(dot.y)}`}));
+        title: (dot) => `${kindName(kind)}: ${number(dot.x)} – ${rate(dot.y)}`}));
     }
     const svg = Plot.plot({
       width, height, marginLeft, marginRight: width - marginLeft - inside, marginBottom: 44, marginTop: 28, style: 'background:transparent;color:var(--ink)',
@@ -149,7 +149,7 @@ export function plotsView(view) {
     show(numbers, h('summary', {}, t('plot_data')), h('div', {class: 'scroll'}, h('table', {},
       h('thead', {}, h('tr', {}, [t('series'), plot.x, t('theory'), t('measured_col')].map((name) => h('th', {scope: 'col'}, name)))),
       h('tbody', {}, dots.map((dot) => h('tr', {'data-dot': dot.kind, 'data-theory': dot.theory, 'data-measured': dot.y, 'data-others': NON_MEMBERS},
-        h('td', {}, t(`kind_${dot.kind}`)), h('td', {}, number(dot.x, 4)), h('td', {}, rate(dot.theory)), h('td', {}, rate(dot.y))))))));
+        h('td', {}, kindName(dot.kind)), h('td', {}, number(dot.x, 4)), h('td', {}, rate(dot.theory)), h('td', {}, rate(dot.y))))))));
   }
 
   function begin() {

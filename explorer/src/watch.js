@@ -2,7 +2,7 @@
 // shows one frame of it, so that stepping back costs nothing.
 
 import {h, s, show} from './dom.js';
-import {number, translated, t} from './i18n.js';
+import {kindName, number, translated, t} from './i18n.js';
 import {documentAt, paperOf} from './links.js';
 import {set, state, stepsOf, textOf} from './state.js';
 import {ask} from './wasm.js';
@@ -224,7 +224,7 @@ export function watchView(view, openTab) {
         h('select', {id: 'example', onchange: (event) => change({...EXAMPLES[event.target.value], at: '0'})},
           h('option', {value: '', selected: true, disabled: true}, t('choose')),
           Object.keys(EXAMPLES).map((name) => h('option', {value: name}, t(`example_${name}`))))),
-      select('kind', t('kind'), Object.keys(SCENES), (kind) => t(`kind_${kind}`)),
+      select('kind', t('kind'), Object.keys(SCENES), kindName),
       scene().settings({field, select, state, change}));
     if (focused) document.getElementById(focused)?.focus();
   }
