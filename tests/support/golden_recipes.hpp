@@ -1,7 +1,7 @@
 #pragma once
 
 // The recipes of the golden files: a small file of every kind and of every way to store it. A new
-// kind or option needs a line here. `bloomset_make_golden tests/golden` then writes missing files.
+// kind or option needs a line here. make_golden.cpp then writes the missing files.
 
 #include <algorithm>
 #include <array>
