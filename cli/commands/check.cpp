@@ -48,6 +48,10 @@ struct tally {
   std::vector<bool> fitting;
 };
 
+// A check goes one of three ways, which check() chooses: in order, in parallel, or on disk. The
+// last two do not know a line's number, and the last one prints nothing before the input's end. An
+// option that needs either belongs to prints_places().
+
 /// One thread: prints each batch before it waits for input, and knows each line's number.
 result<tally> check_in_order(const check_options& options, const query& asked, key_input& input,
                              output& out) {
