@@ -96,7 +96,7 @@ TEST(Identical, KindsThatSaySoGiveTheSameBytesInAnyOrder) {
     }
     ++checked;
   }
-  EXPECT_EQ(checked, 5U);
+  EXPECT_GE(checked, 5U);
 }
 
 // What other kinds would have to give up: the place of a key depends on the keys before it.
