@@ -5,8 +5,11 @@
 # CMake looks into build/postgres-headers.
 set -euo pipefail
 (($# == 1)) || { echo "get-postgres-headers.sh: give a folder" >&2; exit 2; }
-package=postgresql-server-dev-15
-installed=/usr/include/postgresql/15/server
+# Of the server that is installed, or else of the one that apt would install.
+version=$({ ls /usr/lib/postgresql 2>/dev/null || apt-cache depends postgresql | grep -oP 'postgresql-\K[0-9]+$'; } | sort -n | tail -1)
+[[ $version ]] || { echo "get-postgres-headers.sh: PostgreSQL is not installed, and apt has none" >&2; exit 1; }
+package=postgresql-server-dev-$version
+installed=/usr/include/postgresql/$version/server
 if [[ -e $installed/postgres.h ]]; then
   echo "$installed"
   exit

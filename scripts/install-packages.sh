@@ -1,28 +1,33 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing, as root or through sudo, and says which.
 #   install-packages.sh build|sanitizers|test|explorer|browser|lint|bench|peers|boost|packages ...
+#
+# Debian 12, Debian 13 and Ubuntu name some packages differently, so a list below may give alternatives:
+#   A|B        A if it is installed, else B if it is; else the first of both that apt has
+#   clang-#    the same for the versions of cmake/clang-versions.txt. All packages have one version.
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config libxxhash-dev libfmt-dev libssl-dev
   libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev libidn2-dev wamerican-insane)
 # With build: what the builds with sanitizers need.
-sanitizers=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 libclang-rt-19-dev python3 libleveldb-dev
+sanitizers=(libgtest-dev librapidcheck-dev clang-# clang-format-# libclang-rt-#-dev python3 libleveldb-dev
   libsnappy-dev libsqlite3-dev)
 test=("${sanitizers[@]}" python3-pytest python3-dev pybind11-dev python3-numpy python3-pip mypy zsh fish
   gzip zstd lz4 man-db groff golang-github-dcso-bloom-cli squid curl redis-server python3-redis python3-mpmath
-  g++-aarch64-linux-gnu qemu-user doxygen abigail-tools sqlite3 postgresql-15 openjdk-17-jre-headless)
+  g++-aarch64-linux-gnu qemu-user doxygen abigail-tools sqlite3 postgresql default-jre-headless)
 # DuckDB, whose Parquet files are tested, and clients of Redis are packages of npm. Node's own packages
 # bring npm along.
 command -v npm >/dev/null || test+=(nodejs npm)
 # The page's WebAssembly, and the browser that its tests drive.
-explorer=(clang-19 lld-19 wasi-libc libc++-19-dev-wasm32 libclang-rt-19-dev-wasm32)
+explorer=(clang-# lld-# wasi-libc libc++-#-dev-wasm32 libclang-rt-#-dev-wasm32)
 command -v npm >/dev/null || explorer+=(nodejs npm)
 browser=(chromium chromium-driver python3-selenium)
-lint=(clang-tidy-19)
+lint=(clang-tidy-#)
 bench=(golang-github-dcso-bloom-cli time)
-# What the benchmark compares with, and the rest of Boost for a checkout of Boost.Bloom.
+# What the benchmark compares with, and the rest of Boost for a checkout of Boost.Bloom. The libboost-dev of
+# Debian 12 is too old.
 peers=(python3 python3-numpy python3-bitarray python3-flor libbloom-dev librocksdb-dev libleveldb-dev)
-boost=(libboost1.81-dev)
+boost=('libboost1.81-dev|libboost-dev')
 # With build: Debian packages, and the bare system in which they are tried.
 packages=(build-essential debhelper dpkg-dev dh-python python3-dev pybind11-dev libleveldb-dev libsnappy-dev lintian debootstrap)
 
@@ -43,18 +48,42 @@ for group in "$@"; do
   esac
 done
 
-missing=()
-for package in "${wanted[@]}"; do
-  [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
-    missing+=("$package")
-done
-((${#missing[@]})) || exit 0
+read -ra clang_versions < <(tail -1 "$(dirname "$0")/../cmake/clang-versions.txt")
+if ! command -v apt-get >/dev/null; then
+  plain=("${wanted[@]%%|*}")
+  echo "install-packages.sh: this system has no apt, so install what these packages of Debian contain, then build with CMake" \
+    "(docs/start/install.md): ${plain[*]//#/${clang_versions[0]}}" >&2
+  exit 2
+fi
+installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+in_apt() { apt-cache show --no-all-versions "$1" >/dev/null 2>&1; }
+# The first name that fulfils a condition, or nothing.
+first() {
+  local condition=$1 name
+  for name in "${@:2}"; do
+    ! "$condition" "$name" || { echo "$name"; return; }
+  done
+}
+clang=$(first installed "${clang_versions[@]/#/clang-}")
+# Sets `missing` to packages that are to be installed, and `unknown` to those that apt does not have.
+find_missing() {
+  local package alternatives name
+  missing=() unknown=()
+  for package in "${wanted[@]}"; do
+    [[ $package != *'#'* || $clang ]] || { unknown+=("$package"); continue; }
+    IFS='|' read -ra alternatives <<<"${package//#/${clang#clang-}}"
+    [[ ! $(first installed "${alternatives[@]}") ]] || continue
+    name=$(first in_apt "${alternatives[@]}")
+    [[ $name ]] && missing+=("$name") || unknown+=("$package")
+  done
+}
+find_missing
+((${#missing[@]} + ${#unknown[@]})) || exit 0
 
-echo "Installing with apt: ${missing[*]}"
 as_root=()
 if ((EUID != 0)); then
   command -v sudo >/dev/null || {
-    echo "These packages are missing; install them as root: ${missing[*]}" >&2
+    echo "These packages are missing; install them as root: ${missing[*]} ${unknown[*]//#/${clang_versions[0]}}" >&2
     exit 2
   }
   as_root=(sudo)
@@ -92,8 +121,12 @@ progress() {
     done
   } | "$progress" >&2
 }
-{
-  "${as_root[@]}" apt-get update -q &&
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive BLOOMSET_INSTALLS=1 \
-      apt-get install -y -q --no-install-recommends "${missing[@]}"
-} 2>&1 | progress || { tail -20 "$log" >&2; echo "apt could not install them" >&2; exit 2; }
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive BLOOMSET_INSTALLS=1 apt-get -q "$@" 2>&1 | progress; }
+failed() { tail -20 "$log" >&2; echo "$1" >&2; exit 2; }
+# A new system has no lists of packages, so names are found afterwards.
+apt update || failed "install-packages.sh: apt could not read the lists of packages"
+[[ $clang ]] || clang=$(first in_apt "${clang_versions[@]/#/clang-}")
+find_missing
+((${#unknown[@]} == 0)) || { echo "install-packages.sh: apt has no package for: ${unknown[*]}" >&2; exit 2; }
+echo "Installing with apt: ${missing[*]}"
+apt install -y --no-install-recommends "${missing[@]}" || failed "install-packages.sh: apt could not install them"

@@ -76,11 +76,11 @@ WAYS = [
            "libsqlite3-dev", "sqlite3"),
     engine("postgres", "scripts/get-postgres-headers.sh build/postgres-headers && ", " && cmake --install build --component postgres",
            "xargs rm <build/install_manifest_postgres.txt; ",
-           "install -d -o postgres /tmp/data; cd /tmp; export PATH=$PATH:/usr/lib/postgresql/15/bin\n"
+           "install -d -o postgres /tmp/data; cd /tmp; export PATH=$PATH:$(echo /usr/lib/postgresql/*/bin)\n"
            "as() { setpriv --reuid postgres --regid postgres --clear-groups \"$@\"; }\n"
            "as initdb -D data; as pg_ctl -D data -o '-k /tmp' -l data/log -w start\n"
            "as psql -h /tmp -qAt -c 'create extension bloomset' -c \"select bloomset_contains(bloomset_agg('ann'::text), 'ann'::text)\" |"
-           " grep -x t; as pg_ctl -D data -m immediate stop", "postgresql-15"),
+           " grep -x t; as pg_ctl -D data -m immediate stop", "postgresql"),
     engine("duckdb", "scripts/get-duckdb-headers.sh build/duckdb-headers && ", "", "",
            "python3 -m venv /tmp/with; /tmp/with/bin/pip install duckdb==1.4.4\n"
            "/tmp/with/bin/python -c 'import duckdb; db = duckdb.connect(config={\"allow_unsigned_extensions\": True})\n"

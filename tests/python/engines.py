@@ -59,7 +59,7 @@ def need_spark():
     """Finds Java, and installs PySpark. Spark listens on the loopback address: it would ask for the address of
     the machine's name, which not every machine can tell."""
     if shutil.which("java") is None:
-        missing("Spark needs Java; install openjdk-17-jre-headless")
+        missing("Spark needs Java; install default-jre-headless")
     need(*ARROW)
     need("spark", "pyspark==4.3.0", "pandas==2.3.3")
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"

@@ -127,8 +127,10 @@ def wheel(backend, tmp_path_factory):
     """Made by pip from the sources, in a build folder that later runs use again. The package is the question, so the code
     is not optimised, and clang, which needs two thirds of the time for that, compiles it where it is installed."""
     folder = tmp_path_factory.mktemp("wheel")
+    versions = (ROOT / "cmake" / "clang-versions.txt").read_text().splitlines()[-1].split()
+    clang = (shutil.which(f"clang++-{version}") for version in versions)
     settings = {"build-dir": BUILD / "wheel", "cmake.define.CMAKE_CXX_FLAGS_RELEASE": "-O0",
-                "cmake.define.CMAKE_CXX_COMPILER": shutil.which("clang++-19") or "c++"}
+                "cmake.define.CMAKE_CXX_COMPILER": next(filter(None, clang), "c++")}
     pip("wheel", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", folder, ROOT,
         *(f"--config-settings={name}={value}" for name, value in settings.items()), env=backend, check=True)
     [made] = folder.iterdir()

@@ -15,7 +15,8 @@ import tempfile
 import time
 
 BUILD = pathlib.Path(os.environ.get("BLOOMSET", pathlib.Path(__file__).resolve().parents[2] / "build" / "bloomset")).parent
-VERSION = "15"
+# The newest that is installed.
+VERSION = max((each.name for each in pathlib.Path("/usr/lib/postgresql").glob("*")), key=int, default="")
 INSTALLED = pathlib.Path("/usr/lib/postgresql") / VERSION
 SHARED = pathlib.Path("/usr/share/postgresql") / VERSION
 
@@ -25,7 +26,7 @@ def missing():
     if not (BUILD / "integrations" / "postgres" / "bloomset.so").exists():
         return "the extension of PostgreSQL is not built (BLOOMSET_POSTGRES)"
     if not (INSTALLED / "bin" / "postgres").exists():
-        return f"the package postgresql-{VERSION} is missing"
+        return "the package postgresql is missing"
     return None
 
 
