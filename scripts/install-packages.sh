@@ -50,7 +50,7 @@ done
 
 read -ra clang_versions < <(tail -1 "$(dirname "$0")/../cmake/clang-versions.txt")
 if ! command -v apt-get >/dev/null; then
-  plain=("${wanted[@]%%|*}")
+  plain=("${wanted[@]##*|}")
   echo "install-packages.sh: this system has no apt, so install what these packages of Debian contain, then build with CMake" \
     "(docs/start/install.md): ${plain[*]//#/${clang_versions[0]}}" >&2
   exit 2
@@ -65,13 +65,14 @@ first() {
   done
 }
 clang=$(first installed "${clang_versions[@]/#/clang-}")
+clang=${clang#clang-}
 # Sets `missing` to packages that are to be installed, and `unknown` to those that apt does not have.
 find_missing() {
   local package alternatives name
   missing=() unknown=()
   for package in "${wanted[@]}"; do
     [[ $package != *'#'* || $clang ]] || { unknown+=("$package"); continue; }
-    IFS='|' read -ra alternatives <<<"${package//#/${clang#clang-}}"
+    IFS='|' read -ra alternatives <<<"${package//#/$clang}"
     [[ ! $(first installed "${alternatives[@]}") ]] || continue
     name=$(first in_apt "${alternatives[@]}")
     [[ $name ]] && missing+=("$name") || unknown+=("$package")
@@ -126,7 +127,8 @@ failed() { tail -20 "$log" >&2; echo "$1" >&2; exit 2; }
 # A new system has no lists of packages, so names are found afterwards.
 apt update || failed "install-packages.sh: apt could not read the lists of packages"
 [[ $clang ]] || clang=$(first in_apt "${clang_versions[@]/#/clang-}")
+clang=${clang#clang-}
 find_missing
-((${#unknown[@]} == 0)) || { echo "install-packages.sh: apt has no package for: ${unknown[*]}" >&2; exit 2; }
+((${#unknown[@]} == 0)) || { echo "install-packages.sh: apt has no package for: ${unknown[*]//#/${clang:-${clang_versions[0]}}}" >&2; exit 2; }
 echo "Installing with apt: ${missing[*]}"
 apt install -y --no-install-recommends "${missing[@]}" || failed "install-packages.sh: apt could not install them"
