@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing, as root or through sudo, and says which.
-#   install-packages.sh build|sanitizers|test|explorer|browser|lint|bench|peers|boost|packages ...
+#   install-packages.sh build|sanitizers|test|explorer|browser|lint|bench|peers|boost|compilers|packages ...
 #
 # Debian 12, Debian 13 and Ubuntu name some packages differently, so a list below may give alternatives:
 #   A|B        A if it is installed, else B if it is; else the first of both that apt has
 #   clang-#    the same for the versions of cmake/clang-versions.txt. All packages have one version.
+#   A?         A if apt has it
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config libxxhash-dev libfmt-dev libssl-dev
@@ -28,6 +29,8 @@ bench=(golang-github-dcso-bloom-cli time)
 # Debian 12 is too old.
 peers=(python3 python3-numpy python3-bitarray python3-flor libbloom-dev librocksdb-dev libleveldb-dev)
 boost=('libboost1.81-dev|libboost-dev')
+# With build: every compiler that scripts/compilers.sh tries.
+compilers=(python3 {g++-{12..16},clang-{16..22}}'?')
 # With build: Debian packages, and the bare system in which they are tried.
 packages=(build-essential debhelper dpkg-dev dh-python python3-dev pybind11-dev libleveldb-dev libsnappy-dev lintian debootstrap)
 
@@ -43,14 +46,16 @@ for group in "$@"; do
     bench) wanted+=("${bench[@]}") ;;
     peers) wanted+=("${peers[@]}") ;;
     boost) wanted+=("${boost[@]}") ;;
+    compilers) wanted+=("${compilers[@]}") ;;
     packages) wanted+=("${packages[@]}") ;;
-    *) echo "install-packages.sh: '$group' is no group; give build, sanitizers, test, explorer, browser, lint, bench, peers, boost or packages" >&2; exit 2 ;;
+    *) echo "install-packages.sh: '$group' is no group; give build, sanitizers, test, explorer, browser, lint, bench, peers, boost, compilers or packages" >&2; exit 2 ;;
   esac
 done
 
 read -ra clang_versions < <(tail -1 "$(dirname "$0")/../cmake/clang-versions.txt")
 if ! command -v apt-get >/dev/null; then
   plain=("${wanted[@]##*|}")
+  plain=("${plain[@]%\?}")
   echo "install-packages.sh: this system has no apt, so install what these packages of Debian contain, then build with CMake" \
     "(docs/start/install.md): ${plain[*]//#/${clang_versions[0]}}" >&2
   exit 2
@@ -66,20 +71,27 @@ first() {
 }
 clang=$(first installed "${clang_versions[@]/#/clang-}")
 clang=${clang#clang-}
-# Sets `missing` to packages that are to be installed, and `unknown` to those that apt does not have.
+# Sets `missing` to packages that are to be installed, and `unknown` and `optional` to those that apt does not have.
 find_missing() {
   local package alternatives name
-  missing=() unknown=()
+  missing=() unknown=() optional=()
   for package in "${wanted[@]}"; do
     [[ $package != *'#'* || $clang ]] || { unknown+=("$package"); continue; }
-    IFS='|' read -ra alternatives <<<"${package//#/$clang}"
+    name=${package//#/$clang}
+    IFS='|' read -ra alternatives <<<"${name%\?}"
     [[ ! $(first installed "${alternatives[@]}") ]] || continue
     name=$(first in_apt "${alternatives[@]}")
-    [[ $name ]] && missing+=("$name") || unknown+=("$package")
+    if [[ $name ]]; then
+      missing+=("$name")
+    elif [[ $package == *'?' ]]; then
+      optional+=("$package")
+    else
+      unknown+=("$package")
+    fi
   done
 }
 find_missing
-((${#missing[@]} + ${#unknown[@]})) || exit 0
+((${#missing[@]} + ${#unknown[@]} + ${#optional[@]})) || exit 0
 
 as_root=()
 if ((EUID != 0)); then
@@ -130,5 +142,6 @@ apt update || failed "install-packages.sh: apt could not read the lists of packa
 clang=${clang#clang-}
 find_missing
 ((${#unknown[@]} == 0)) || { echo "install-packages.sh: apt has no package for: ${unknown[*]//#/${clang:-${clang_versions[0]}}}" >&2; exit 2; }
+((${#missing[@]})) || exit 0
 echo "Installing with apt: ${missing[*]}"
 apt install -y --no-install-recommends "${missing[@]}" || failed "install-packages.sh: apt could not install them"

@@ -162,6 +162,12 @@ def test_a_package_that_apt_does_not_have_is_named(install, tmp_path):
     assert not (tmp_path / "arguments").exists()
 
 
+def test_only_the_compilers_that_apt_has_are_installed(install, tmp_path):
+    (tmp_path / "known").write_text("clang-22\npython3\ng++-14\ng++-12\n")
+    (tmp_path / "installed").write_text("g++-12\n")
+    assert installed_by(install("compilers"), tmp_path) == ["python3", "g++-14", "clang-22"]
+
+
 def test_without_apt_one_sentence_says_what_to_install(tmp_path):
     for tool in ("bash", "dirname", "tail"):
         (tmp_path / tool).symlink_to(shutil.which(tool))
