@@ -143,9 +143,7 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
   using overloads::may_contain;
 
   /// Whether the key of this hash may be a member. False is certain.
-  bool may_contain(const hash_type& h) const noexcept {
-    return any_contains(members(), h);
-  }
+  bool may_contain(const hash_type& h) const noexcept { return any_contains(members(), h); }
 
   /// Answers a batch of queries. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
