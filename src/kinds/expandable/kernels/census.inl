@@ -7,7 +7,7 @@ segment_census census(const segment_shape& shape, std::span<const std::byte> seg
   std::array<std::uint64_t, max_compared> entries;  // of a cell; only the first `size` are read
   std::size_t size = 0;
   const auto count = [&](std::uint64_t entry) noexcept {
-    ++found.uncovered[std::bit_width(entry) - 1];
+    ++found.uncovered[static_cast<std::size_t>(std::bit_width(entry)) - 1];
   };
   // True if another entry is a prefix of this one, or is equal and comes before it.
   const auto is_covered = [&](std::size_t i) noexcept {
