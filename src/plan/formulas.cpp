@@ -37,7 +37,8 @@ class throws_at_places {
   void square() {
     row squared{};
     for (unsigned d = k_ + 1; d-- != 0;) {
-      for (unsigned r = 0; r <= d; ++r) {
+      // g++ 14 does not see that d is in range.
+      for (unsigned r = 0; r != squared.size() && r <= d; ++r) {
         double sum = 0;
         for (unsigned between = r; between <= d; ++between) {
           sum += chance_[d][between] * chance_[between][r];
