@@ -7,6 +7,9 @@
 #include <fmgr.h>
 #include <utils/date.h>
 #include <utils/uuid.h>
+#if PG_VERSION_NUM >= 160000 /* postgres.h had its contents */
+#include <varatt.h>
+#endif
 
 #include "bridge.h"
 

@@ -194,7 +194,8 @@ const kind_info& kind_of(const std::string& name) {
 py::dict plan(const py::object& kind, plan_request request, const needs& wanted) {
   assume_default_fpr(request);
   if (!kind.is_none()) {
-    const kind_info& row = kind_of(py::cast<std::string>(kind));
+    const auto name = py::cast<std::string>(kind);
+    const kind_info& row = kind_of(name);
     return dict_of(row.name, or_raise(plan_for_named(row, request, wanted), PyExc_ValueError));
   }
   const advice found = or_raise(advise(request, wanted), PyExc_ValueError);
