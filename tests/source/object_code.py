@@ -15,8 +15,7 @@ import sys
 HASHES = r"\(std::span<bloomset::hash64 const, \d+ul>"
 BATCHES = [
     r"typed_model<bloomset::basic_(counting_)?bloom<.*>::may_contain" + HASHES,
-    r"typed_model<bloomset::basic_scalable_bloom<.*>::may_contain" + HASHES,
-    r"typed_model<bloomset::basic_((counting_|scalable_)?bloom|cuckoo)<.*bloomset::owned_storage>.*::insert" + HASHES,
+    r"typed_model<bloomset::basic_((counting_)?bloom|cuckoo)<.*bloomset::owned_storage>.*::insert" + HASHES,
     r"\w+::LOCAL(may_contain|insert)_loop<bloomset::detail::(split_512|parquet_256|free_512)>",
     r"cuckoo_\w+::LOCALcontains\(",
     r"LOCALcontains_each\(",
