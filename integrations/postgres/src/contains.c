@@ -128,7 +128,7 @@ static struct asked* keep_whole(struct kept_filters* kept, struct bridge_bytes b
 static void read_piece(struct asked* asked, struct varlena* value, Size piece) {
   struct varlena* const slice = detoast_attr_slice(value, (int32)(piece * PIECE), PIECE);
   memcpy(asked->bytes + piece * PIECE, VARDATA_ANY(slice),
-         Min(VARSIZE_ANY_EXHDR(slice), asked->size - piece * PIECE));
+         Min(glue_size(slice), asked->size - piece * PIECE));
   pfree(slice);
   asked->has[piece] = true;
   ++asked->pieces_read;
@@ -205,7 +205,7 @@ static void read_range(struct asked* asked, struct varlena* value, struct bridge
   }
   if (asked->pieces_read * PIECES_IN_A_ROW >= asked->pieces) {
     struct varlena* const whole = detoast_attr(value);
-    memcpy(asked->bytes, VARDATA_ANY(whole), Min(VARSIZE_ANY_EXHDR(whole), asked->size));
+    memcpy(asked->bytes, VARDATA_ANY(whole), Min(glue_size(whole), asked->size));
     pfree(whole);
     pfree(asked->has);
     asked->has = NULL;

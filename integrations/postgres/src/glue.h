@@ -19,6 +19,12 @@ void glue_raise(const struct bridge_failure* failure) pg_attribute_noreturn();
 /* Memory of the current context, of any size, or NULL. */
 void* glue_allocate(size_t size);
 
+/* The number of bytes of a value in memory. The server's macro mixes signed and unsigned numbers. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+static inline size_t glue_size(const struct varlena* value) { return VARSIZE_ANY_EXHDR(value); }
+#pragma GCC diagnostic pop
+
 /* The bytes of a value in memory. */
 struct bridge_bytes glue_bytes(const struct varlena* value);
 

@@ -50,7 +50,7 @@ void* glue_allocate(size_t size) {
 }
 
 struct bridge_bytes glue_bytes(const struct varlena* value) {
-  return (struct bridge_bytes){VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value)};
+  return (struct bridge_bytes){VARDATA_ANY(value), glue_size(value)};
 }
 
 struct bridge_bytes glue_text(const struct varlena* text) {
