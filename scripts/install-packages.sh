@@ -61,7 +61,8 @@ if ! command -v apt-get >/dev/null; then
   exit 2
 fi
 installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
-in_apt() { apt-cache show --no-all-versions "$1" >/dev/null 2>&1; }
+# The exit status is 0 for a name that only occurs in other packages, too.
+in_apt() { [[ $(apt-cache show --no-all-versions "$1" 2>/dev/null) ]]; }
 # The first name that fulfils a condition, or nothing.
 first() {
   local condition=$1 name

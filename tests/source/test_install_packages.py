@@ -21,9 +21,10 @@ echo $? >"$FOLDER/answer.part"
 mv "$FOLDER/answer.part" "$FOLDER/answer"
 [ ! -e "$FOLDER/wait" ] || exec sleep 60
 """
-# Packages that apt has: those that the test names, or any.
+# Packages that apt has: those that the test names, or any. It succeeds for a name that is no package, as apt does
+# if another package mentions the name.
 APT_CACHE = """#!/bin/sh
-[ ! -e "$FOLDER/known" ] || grep -qx "$3" "$FOLDER/known" || exit 100
+[ -e "$FOLDER/known" ] && ! grep -qx "$3" "$FOLDER/known" || echo "Package: $3"
 """
 DPKG_QUERY = """#!/bin/sh
 grep -qsx "$4" "$FOLDER/installed" && echo installed
