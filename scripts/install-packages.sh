@@ -15,7 +15,7 @@ sanitizers=(libgtest-dev librapidcheck-dev clang-# clang-format-# libclang-rt-#-
   libsnappy-dev libsqlite3-dev)
 test=("${sanitizers[@]}" python3-pytest python3-dev pybind11-dev python3-numpy python3-pip mypy zsh fish
   gzip zstd lz4 man-db groff golang-github-dcso-bloom-cli squid curl redis-server python3-redis python3-mpmath
-  g++-aarch64-linux-gnu qemu-user doxygen abigail-tools sqlite3 postgresql default-jre-headless)
+  g++-aarch64-linux-gnu qemu-user doxygen abigail-tools sqlite3 postgresql default-jre-headless minisign)
 # DuckDB, whose Parquet files are tested, and clients of Redis are packages of npm. Node's own packages
 # bring npm along.
 command -v npm >/dev/null || test+=(nodejs npm)
@@ -32,7 +32,7 @@ boost=('libboost1.81-dev|libboost-dev')
 # With build: every compiler that scripts/compilers.sh tries.
 compilers=(python3 {g++-{12..16},clang-{16..22}}'?')
 # With build: Debian packages, and the bare system in which they are tried.
-packages=(build-essential debhelper dpkg-dev dh-python python3-dev pybind11-dev libleveldb-dev libsnappy-dev lintian debootstrap)
+packages=(build-essential debhelper dpkg-dev dh-python python3-dev pybind11-dev libleveldb-dev libsnappy-dev lintian debootstrap minisign)
 
 wanted=()
 for group in "$@"; do

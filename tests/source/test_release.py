@@ -1,10 +1,12 @@
 """scripts/release in a small repository, with replacements of the scripts that make packages."""
 
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import tarfile
+import urllib.parse
 
 import pytest
 
@@ -27,6 +29,13 @@ CHANGELOG = """# Changelog
 
 - Earlier.
 """
+CONTROL = """Source: bloomset
+Build-Depends:
+ cmake (>= 3.25),
+ libxxhash-dev,
+ zlib1g-dev,
+Standards-Version: 4.6.2
+"""
 PACKAGES = '#!/bin/sh\nmkdir "$1" && echo package >"$1/bloomset.package"\n'
 
 
@@ -42,6 +51,9 @@ def tree(tmp_path, monkeypatch):
     for script in ("python-packages.sh", "debian-packages.sh"):
         (folder / "scripts" / script).write_text(PACKAGES)
         (folder / "scripts" / script).chmod(0o755)
+    shutil.copy(SCRIPT.with_name("sbom"), folder / "scripts")
+    (folder / "debian").mkdir()
+    (folder / "debian" / "control").write_text(CONTROL)
     (folder / "CMakeLists.txt").write_text("project(bloomset VERSION 1.2.0 LANGUAGES CXX\n")
     (folder / "CHANGELOG.md").write_text(CHANGELOG)
     git(folder, "init", "--quiet")
@@ -67,14 +79,50 @@ def test_what_a_release_has(tree, tmp_path):
     done = release(tree, out)
     assert done.returncode == 0, done.stderr
     assert {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == {
-        "NOTES.md", "SHA256SUMS", "bloomset-1.2.0.tar.gz", "debian/bloomset.package", "python/bloomset.package"}
+        "NOTES.md", "SBOM.json", "SHA256SUMS", "bloomset-1.2.0.tar.gz", "debian/bloomset.package", "python/bloomset.package"}
     assert (out / "NOTES.md").read_text() == "- First.\n\n### Library\n\n- Second.\n"
-    assert done.stdout == (out / "SHA256SUMS").read_text() and len(done.stdout.splitlines()) == 4
+    assert done.stdout == (out / "SHA256SUMS").read_text() and len(done.stdout.splitlines()) == 5
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out, check=True)
     with tarfile.open(out / "bloomset-1.2.0.tar.gz") as tar:
         assert sorted(member.name for member in tar if member.isfile()) == [
-            "bloomset-1.2.0/CHANGELOG.md", "bloomset-1.2.0/CMakeLists.txt", "bloomset-1.2.0/scripts/debian-packages.sh",
-            "bloomset-1.2.0/scripts/python-packages.sh", "bloomset-1.2.0/scripts/release"]
+            "bloomset-1.2.0/CHANGELOG.md", "bloomset-1.2.0/CMakeLists.txt", "bloomset-1.2.0/debian/control",
+            "bloomset-1.2.0/scripts/debian-packages.sh", "bloomset-1.2.0/scripts/python-packages.sh",
+            "bloomset-1.2.0/scripts/release", "bloomset-1.2.0/scripts/sbom"]
+
+
+def test_the_sbom_names_the_libraries_and_their_versions(tree, tmp_path):
+    assert release(tree, tmp_path / "out").returncode == 0
+    bom = json.loads((tmp_path / "out" / "SBOM.json").read_text())
+    assert (bom["bomFormat"], bom["specVersion"], bom["metadata"]["component"]["version"]) == ("CycloneDX", "1.5", "1.2.0")
+    assert [each["name"] for each in bom["components"]] == ["xxhash", "zlib"]
+    version = subprocess.check_output(["dpkg-query", "-W", "-f", "${Version}", "libxxhash-dev"], text=True)
+    assert bom["components"][0]["purl"] == f"pkg:deb/debian/libxxhash-dev@{urllib.parse.quote(version, safe=':')}"
+    assert bom["dependencies"] == [{"ref": "bloomset", "dependsOn": ["libxxhash-dev", "zlib1g-dev"]}]
+
+
+def test_a_package_that_is_not_installed_has_no_sbom(tree, tmp_path):
+    (tree / "debian" / "control").write_text(CONTROL.replace("zlib1g-dev", "no-such-library-dev"))
+    commit(tree)
+    done = release(tree, tmp_path / "out")
+    assert done.returncode != 0 and done.stderr == "sbom: no-such-library-dev is not installed\n"
+
+
+@pytest.mark.skipif(not shutil.which("minisign"), reason="minisign is not installed")
+def test_a_release_is_signed(tree, tmp_path):
+    secret, public = tmp_path / "secret.key", tmp_path / "public.key"
+    subprocess.run(["minisign", "-G", "-W", "-s", secret, "-p", public], check=True, capture_output=True)
+    out = tmp_path / "out"
+    done = release(tree, out, "--key", secret)
+    assert done.returncode == 0, done.stderr
+    verify = ["minisign", "-V", "-Q", "-p", public, "-m", out / "SHA256SUMS"]
+    assert subprocess.check_output(verify, text=True) == "bloomset-1.2.0\n"
+    (out / "SHA256SUMS").write_text("changed\n")
+    assert subprocess.run(verify, capture_output=True).returncode != 0
+
+
+def test_a_key_that_does_not_exist_is_refused(tree, tmp_path):
+    done = release(tree, tmp_path / "out", "--key", tmp_path / "none")
+    assert done.returncode == 2 and not (tmp_path / "out").exists()
 
 
 def test_a_second_tarball_has_the_same_bytes(tree, tmp_path):
@@ -138,7 +186,7 @@ def test_a_folder_with_files_is_refused(tree, tmp_path):
     assert done.returncode == 2 and "is not empty" in done.stderr
 
 
-@pytest.mark.parametrize("args", [[], ["out", "--chekc"]])
+@pytest.mark.parametrize("args", [[], ["out", "--chekc"], ["out", "--key"]])
 def test_wrong_arguments_are_refused(tree, args):
     done = release(tree, *args)
-    assert (done.returncode, done.stderr) == (2, "release: give OUT, and --check or nothing\n")
+    assert (done.returncode, done.stderr) == (2, "release: give OUT, and then nothing, --check, --key FILE or both\n")
