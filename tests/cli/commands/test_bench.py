@@ -19,7 +19,8 @@ def measured(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bench")
     ours, theirs = os.openpty()
     done = subprocess.Popen([BLOOMSET, "bench", "--capacity", "200k", "--fpr", "1%", "--static", "--json",
-                             "--plot", folder / "b.svg"], stdout=subprocess.PIPE, stderr=theirs)
+                             "--plot", folder / "b.svg"], stdout=subprocess.PIPE, stderr=theirs,
+                            env={**os.environ, "TERM": "xterm"})
     os.close(theirs)
     shown = all_of(ours)
     out = done.stdout.read()

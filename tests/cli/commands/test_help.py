@@ -197,7 +197,8 @@ def test_verbs_are_completed(complete, verbs):
 
 
 def test_options_are_completed(complete):
-    assert complete("plan --ki") == ["--kind"]
+    # fish 4 also offers names that have these letters among others.
+    assert complete("plan --kin") == ["--kind"]
     assert set(complete("plan --")) == set(options_of("plan"))
     assert complete("merge --forc") == ["--force"]
     assert complete("info --force") == []
