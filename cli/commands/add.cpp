@@ -99,7 +99,7 @@ command add_command() {
       "  zcat log.gz | cut -d' ' -f1 | bloomset add --strict seen.bloom\n"
       "\n"
       "The filter is locked until its replacement is written. Several programs may add to it at\n"
-      "once: each waits for the one before, and no keys are lost.\n",
+      "once: each waits until the one before has finished, so no keys are lost.\n",
       add::define};
 }
 

@@ -236,7 +236,8 @@ action define(CLI::App& app) {
       .under(headings::kind);
   flag(app, "--growing", given->wanted.growing, "only kinds that grow beyond their capacity")
       .under(headings::kind);
-  flag(app, "--static", given->wanted.unchanging, "also kinds that are built once from all keys")
+  flag(app, "--static", given->wanted.unchanging,
+       "include kinds that are built once, from all keys")
       .under(headings::kind);
   option(app, "--key-bytes", given->key_bytes, "the length of a key (default 16)")
       .value("N")

@@ -450,12 +450,12 @@ action define(CLI::App& app) {
       .under(headings::kind);
   option(
       app, "--part", options->part,
-      "build one of N partial filters: each has full size, but holds only its share of the keys; "
-      "'merge' of all N gives the whole filter")
+      "build partial filter I of N: it has the size of the whole filter, but holds only its share "
+      "of the keys; 'merge' of all N gives the whole filter")
       .value("I/N")
       .under(headings::limits);
   option(app, "--label", options->labels,
-         "a fact for 'info' to show, such as source=example.org or licence=CC0")
+         "a label that 'info' shows, such as source=example.org or licence=CC0")
       .value("NAME=VALUE")
       .one_value_per_use()
       .under(headings::output);
@@ -463,7 +463,7 @@ action define(CLI::App& app) {
   flag(app, "--strict", options->strict, "fail if there are more keys than the capacity")
       .under(headings::limits);
   flag(app, "--canonical", options->canonical,
-       "the same keys in any order give the same file; matters to " +
+       "write the same file for the same keys in any order; needed only for " +
            kinds_that([](const kind_info& kind) { return !kind.any_order; }, " and "))
       .under(headings::output);
   flag(app, "-q,--quiet", options->quiet, "no summary on stderr").under(headings::output);
@@ -489,17 +489,19 @@ command build_command() {
       "  bloomset build -o hashes.dcso --format dcso --fpr 0.1% hashes.txt\n"
       "\n"
       "Without --capacity and --memory, keys are read and counted in one pass. Their hashes, 8 or\n"
-      "16 bytes each, are kept in memory up to 1 GiB or a quarter of --memory-limit, then in a\n"
-      "temporary file in $TMPDIR. Kinds that are built once always keep the hashes. If only\n"
-      "--memory is given, these kinds get the lowest rate that fits.\n"
+      "16 bytes each, are kept in memory up to an eighth of the machine's memory, at most 1 GiB\n"
+      "and at most a quarter of --memory-limit, then in a temporary file in $TMPDIR. Kinds that\n"
+      "are built once always keep the hashes. If only --memory is given, a kind that is built\n"
+      "once gets the lowest rate that fits.\n"
       "\n"
       "If a filter does not fit --memory-limit, these kinds are built in temporary files:\n" +
           kinds_that(&kind_info::any_order) +
           ".\n"
-          "Others must be in memory.\n"
+          "Filters of other kinds must fit into memory.\n"
           "\n"
-          "Most kinds give the same file for the same keys in any order. The others do so with\n"
-          "--canonical, which keeps the hashes even if --capacity is given, and sorts them.\n",
+          "Most kinds give the same file for the same keys in any order. The other kinds\n"
+          "need --canonical for this. It keeps and sorts the hashes, even if --capacity is "
+          "given.\n",
       build::define};
 }
 

@@ -331,7 +331,7 @@ action define(CLI::App& app) {
   options->input.declare(app, keys::purpose::ask, true);
   find_declared(app, "--memory-limit")
       .meaning(
-          "read a filter that does not fit this memory once, from front to back, and keep the "
+          "read a filter larger than three quarters of SIZE once, from front to back, and keep the "
           "lines in temporary files in $TMPDIR meanwhile (default: map the filter)");
   return [options] { return check(*options); };
 }
@@ -353,8 +353,8 @@ command check_command() {
       "\n"
       "Exit 0 if some line is selected, 1 if none is, 2 on an error. A line that is not printed "
       "is\n"
-      "certainly not in the filter. A few lines that are not in the filter are printed too: at a\n"
-      "rate of 1%, about one in a hundred.\n"
+      "certainly not in the filter. Some lines that are not in the filter are printed too: at a\n"
+      "rate of 1%, about one in a hundred of such lines.\n"
       "\n"
       "A filter is mapped, so a query reads only the pages of the file that it needs. With\n"
       "--memory-limit, a filter larger than three quarters of the limit is read once from front "

@@ -72,7 +72,7 @@ action define(CLI::App& app) {
 
 command convert_command() {
   return {
-      "convert", "change the container of another program's filter",
+      "convert", "write another program's filter in a different file format",
       "  bloomset convert -o plain.bloom --to-with gzip=no packed.bloom.gz\n"
       "  bloomset convert -o user.filter --column user events.parquet\n"
       "  bloomset convert -o nb-1-big-Filter.db --to-with version=nb mc-1-big-Filter.db\n"

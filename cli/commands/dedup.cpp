@@ -287,7 +287,7 @@ action define(CLI::App& app) {
   flag(
       app, "--exact", options->exact,
       "compare the lines themselves, so that no new line is dropped; needs memory for all distinct "
-      "lines, or beyond --memory-limit disk space");
+      "lines or, beyond --memory-limit, disk space");
   options->input.declare(app, keys::purpose::insert, false);
   options->input.keys.is_blank.keep_empty = true;  // an empty line is printed once
   return [options] { return dedup(*options); };
@@ -307,12 +307,12 @@ command dedup_command() {
       "bytes\n"
       "per distinct line remembers the lines seen, so a new line is dropped with probability "
       "--fpr.\n"
-      "If new lines may be missing, dedup says at the end how many. --exact drops none, but keeps\n"
+      "At the end, dedup reports how many new lines may be missing. --exact drops none, but keeps\n"
       "the lines themselves and 40 bytes for each.\n"
       "\n"
       "Without --capacity and --memory, the filter grows as needed. With one of them its size is\n"
       "fixed, and beyond its capacity more new lines are dropped. At --memory-limit further new\n"
-      "lines are kept in temporary files and printed at the end, in the same order.\n",
+      "lines are kept in temporary files and printed at the end, in the order of the input.\n",
       dedup::define};
 }
 

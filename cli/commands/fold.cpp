@@ -92,7 +92,8 @@ action define(CLI::App& app) {
          "the highest rate that the smaller filter may have (default: the rate that FILE was "
          "planned for)")
       .value("P");
-  option(app, "--factor", given->factor, "how many times smaller; must divide the filter's size")
+  option(app, "--factor", given->factor,
+         "the factor by which the filter shrinks; must divide its size")
       .value("N");
   flag(app, "-q,--quiet", given->quiet, "no summary on stderr");
   flag(app, "--force", given->force, "replace the file if it exists");
@@ -104,13 +105,14 @@ action define(CLI::App& app) {
 }  // namespace
 
 command fold_command() {
-  return {"fold", "make a filter as small as its keys allow",
-          "  bloomset fold -o small.bloom large.bloom\n"
-          "  bloomset fold -o small.bloom --fpr 1% large.bloom\n"
-          "\n"
-          "The smaller filter equals one that was built at that size from the same\n"
-          "keys. Sizes with many divisors come from 'bloomset build --with foldable=yes'.\n",
-          fold::define};
+  return {
+      "fold", "make a filter as small as its keys allow",
+      "  bloomset fold -o small.bloom large.bloom\n"
+      "  bloomset fold -o small.bloom --fpr 1% large.bloom\n"
+      "\n"
+      "The smaller filter equals one that was built at that size from the same\n"
+      "keys. 'bloomset build --with foldable=yes' makes filters whose size has many divisors.\n",
+      fold::define};
 }
 
 }  // namespace bloomset::cli

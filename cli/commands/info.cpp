@@ -74,7 +74,7 @@ action define(CLI::App& app) {
   option(app, "FILE", given->files, "filters; - is stdin").required();
   given->format.declare(app);
   given->format.key.uses_variable = false;  // only --key-file checks that the filter has the key
-  flag(app, "--json", given->json, "print one JSON object per line");
+  flag(app, "--json", given->json, "print one JSON object per filter, each on a line");
   return [given] { return run(*given); };
 }
 

@@ -94,8 +94,8 @@ command remove_command() {
       "remove", "remove keys from a filter",
       "  bloomset remove members.cuckoo left-today.txt\n"
       "\n"
-      "Remove only keys that were added: removing a false positive removes a member. Exit 1 if a\n"
-      "line certainly was not a member; the other lines are removed.\n",
+      "Remove only keys that were added: removing a false positive removes a member. Exit 1 if\n"
+      "some line was certainly not a member. The keys of the other lines are removed anyway.\n",
       remove::define};
 }
 

@@ -52,8 +52,8 @@ void plan_options::declare(CLI::App& app) {
       .value("P")
       .under(headings::size);
   option(app, "--confidence", confidence,
-         "the share of filters whose rate is at most --fpr, such as 95% (default: --fpr is the "
-         "mean rate of all filters)")
+         "plan so that this share of all filters, such as 95%, has a rate of at most --fpr "
+         "(default: --fpr is the mean rate of all filters)")
       .value("P")
       .under(headings::size);
   option(app, "--memory", memory, "size of the filter in bytes: 120MB, 1GiB")
@@ -79,8 +79,8 @@ void plan_options::declare(CLI::App& app) {
       ->group(headings::kind);
   option(app, "--hash", hash,
          "hash function: xxh3 (default), or siphash, which needs --key-file; xxh3-2x64 and "
-         "siphash-2x64 are 128-bit versions, which are chosen automatically when --fpr is too low "
-         "for 64 bits")
+         "siphash-2x64 are their 128-bit versions, which replace them when --fpr is too low for "
+         "64 bits")
       .value("NAME")
       .one_of({"xxh3", "siphash", "xxh3-2x64", "siphash-2x64"})
       .under(headings::kind);

@@ -100,7 +100,7 @@ void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {
       .value("READER")
       .under(headings::input);
   option(app, "--min-count", min_count,
-         "with --keys pwned, skip passwords that were seen less often")
+         "with --keys pwned, skip passwords that were seen fewer than N times")
       .value("N")
       .under(headings::input);
   flag(app, "--skip-bad", keys.skip_bad,

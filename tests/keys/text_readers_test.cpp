@@ -66,7 +66,7 @@ TEST(readers, email_takes_what_stands_around_an_address) {
   EXPECT_EQ(keys_of("email", " \t\r"), texts{});
   for (const char* several : {"a@x.de, Ann <ann@a.de>", "a@x.de; <ann@a.de>",
                               "Ann <ann@a.de>, Bob <bob@b.de>", "<a@x.de> <ann@a.de>"}) {
-    EXPECT_TRUE(has(wrong("email", several), "one address a line")) << several;
+    EXPECT_TRUE(has(wrong("email", several), "one address per line")) << several;
   }
   for (const char* none : {"mailto:", "mailto:?to=ann@a.de", "mailto:a@b.de,c@d.de", "<>", "Ann <>",
                            "Ann <ann@a.de", "ann@a.de>", "<ann@a.de> Ann", "Ann ann@a.de"}) {
@@ -186,7 +186,7 @@ TEST(readers, json_reads_documents_as_python_writes_them) {
   EXPECT_TRUE(has(wrong("json:/x/3", other), "half of a surrogate pair"));
   for (const char* broken : {R"({"a":1,"x":NaNs})", R"({"a":1,"x":1NaN})", R"({"a":1,"x":-NaN})",
                              R"({"a":1,"x":"\ud80"})", R"({"a":1,"x":NaN)"}) {
-    EXPECT_TRUE(has(wrong("json:/a", broken), "breaks at byte")) << broken;
+    EXPECT_TRUE(has(wrong("json:/a", broken), "the error is at byte")) << broken;
   }
 }
 
@@ -195,7 +195,7 @@ TEST(readers, json_refuses_what_is_no_document_and_survives_it) {
        {"{"s, "{}{}"s, "x"s, R"({"a":1)"s, R"({"a":01})"s, "{\"a\":\"\xff\"}"s, "{\"a\":\"b\0\"}"s,
         R"({'a':1})"s, R"({"a":1,})"s, std::string(1 << 20, '['), std::string(1 << 20, '{'),
         fmt::format("\"{}", std::string(1 << 20, 'x'))}) {
-    EXPECT_TRUE(has(wrong("json:/a", record), "breaks at byte")) << record.substr(0, 50);
+    EXPECT_TRUE(has(wrong("json:/a", record), "the error is at byte")) << record.substr(0, 50);
   }
   EXPECT_TRUE(has(wrong("json:/a", R"({"a":1e999})"), "too large"));
   EXPECT_TRUE(
