@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t widest_spelling = 26;
 /// More options than these are shown under headings.
-constexpr std::size_t most_in_one_list = 16;
+constexpr std::size_t max_in_one_list = 16;
 /// CLI11's name for the group of an option that was given none.
 constexpr std::string_view no_group = "Options";
 
@@ -140,7 +140,7 @@ std::string verb_shape::usage() const {
 }
 
 std::vector<option_list> verb_shape::option_lists() const {
-  if (options.size() <= most_in_one_list) return {{"Options", options}};
+  if (options.size() <= max_in_one_list) return {{"Options", options}};
   std::vector<option_list> lists;
   const auto append_group = [&](std::string_view heading) {
     option_list list;
