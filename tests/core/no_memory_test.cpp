@@ -42,8 +42,11 @@ void take_back(void* at, std::size_t /*size*/) noexcept {
 }  // namespace
 
 // Not inlined: otherwise g++ pairs them with another allocation.
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t& /*unused*/) noexcept {
+  return may_allocate() ? std::malloc(size != 0 ? size : 1) : nullptr;
+}
 [[gnu::noinline]] void* operator new(std::size_t size) {
-  void* const got = may_allocate() ? std::malloc(size != 0 ? size : 1) : nullptr;
+  void* const got = operator new(size, std::nothrow);
   if (got == nullptr) throw std::bad_alloc();
   return got;
 }

@@ -51,8 +51,11 @@ void take_back(void* at, std::size_t /*size*/) noexcept {
 // g++ 12 inlines only one of the two operators, and then takes them for a mismatched pair.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 
+void* operator new(std::size_t size, const std::nothrow_t& /*unused*/) noexcept {
+  return is_granted(size) ? std::malloc(size != 0 ? size : 1) : nullptr;
+}
 void* operator new(std::size_t size) {
-  void* const got = is_granted(size) ? std::malloc(size != 0 ? size : 1) : nullptr;
+  void* const got = operator new(size, std::nothrow);
   if (got == nullptr) throw std::bad_alloc();
   return got;
 }
