@@ -4,7 +4,6 @@
 // bits [i w, (i+1) w), so the low half of a byte comes first. Bits beyond the last counter are
 // zero. A counter at its maximum is stuck: its true value is no longer known.
 
-#include <bit>
 #include <bloomset/detail/core/bits.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -102,7 +101,7 @@ struct counter_array {
   static std::uint64_t count_words(std::span<const std::byte> bytes, Fold fold) noexcept {
     const auto count = [fold](std::uint64_t word) {
       for (unsigned by = 1; by < Width; by *= 2) word = fold(word, by);
-      return static_cast<unsigned>(std::popcount(word & lowest_bits));
+      return count_ones(word & lowest_bits);
     };
     std::uint64_t total = 0;
     for (; bytes.size() >= word_bytes; bytes = bytes.subspan(word_bytes)) {

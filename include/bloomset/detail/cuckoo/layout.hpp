@@ -142,11 +142,11 @@ class cuckoo_layout {
   /// Slots of the bucket with the fingerprint; those with zero are free.
   unsigned copies(const std::byte* payload, std::uint64_t bucket,
                   std::uint32_t fingerprint) const noexcept {
-    int found = 0;
+    unsigned found = 0;
     for_words(bucket, [&](std::uint64_t bit, unsigned) noexcept {
-      found += std::popcount(equal_lanes(word(payload, bit), fingerprint));
+      found += count_ones(equal_lanes(word(payload, bit), fingerprint));
     });
-    return static_cast<unsigned>(found);
+    return found;
   }
 
   /// The first slot of the bucket with the fingerprint, or slots() if there is none.

@@ -46,13 +46,6 @@ constexpr std::uint64_t low_bits(std::uint64_t x, unsigned n) noexcept {
   return x & ((std::uint64_t{1} << n) - 1);
 }
 
-/// The number of ones in a word, without a population count instruction.
-constexpr unsigned count_ones(std::uint64_t x) noexcept {
-  x = x - ((x >> 1) & 0x5555555555555555);
-  x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333);
-  return static_cast<unsigned>((((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101) >> 56);
-}
-
 /// n bits from bit `at` on, n <= 57. Reads 8 bytes.
 inline std::uint64_t get_bits(const std::byte* from, std::size_t at, unsigned n) noexcept {
   return low_bits(load<std::uint64_t>(from + (at >> 3)) >> (at & 7), n);
