@@ -21,9 +21,10 @@ inline std::span<const std::uint64_t> as_keys(keys hashes) noexcept {
   return {reinterpret_cast<const std::uint64_t*>(hashes.data()), hashes.size()};
 }
 
-/// Which calls a row uses: for hashes; for integers as keys, which the filter hashes; or for hashes
-/// that are known to differ, which blocked_bloom inserts without counting the new ones.
-enum class calls : std::uint8_t { of_hashes, of_keys, of_distinct_hashes };
+/// Which calls a row uses: for hashes; for integers as keys, which the filter hashes; for hashes
+/// that are known to differ, which blocked_bloom inserts without counting the new ones; or for
+/// hashes that are inserted one by one.
+enum class calls : std::uint8_t { of_hashes, of_keys, of_distinct_hashes, of_single_hashes };
 
 template <class F, calls Calls>
 class typed final : public subject {
@@ -90,6 +91,10 @@ class typed final : public subject {
     } else if constexpr (Calls == calls::of_distinct_hashes) {
       filter_->insert_distinct(members);
       return members.size();
+    } else if constexpr (Calls == calls::of_single_hashes) {
+      std::size_t done = 0;
+      for (const bloomset::hash64 h : members) done += is_contained(filter_->insert(h));
+      return done;
     } else if constexpr (requires { filter_->insert_parallel(members, threads); }) {
       if (threads != 1) return filter_->insert_parallel(members, threads).done;
     }

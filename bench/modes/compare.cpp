@@ -20,8 +20,11 @@
 namespace bench {
 namespace {
 
-// Below this many keys a filter is in the caches, and so are the questions: fewer of them, often.
+// Below this many keys a filter is in the caches. It is asked fewer questions, but so many that the
+// branch predictor does not learn their answers.
 constexpr std::uint64_t beyond_caches = 5'000'000;
+constexpr std::size_t questions_in_caches = std::size_t{1} << 20;
+// Checked, or asked for the rate, in one call.
 constexpr std::size_t few_questions = std::size_t{1} << 16;
 // All filters at once, and what the hungriest peer needs to build its own.
 constexpr std::uint64_t bytes_per_key = 80;
@@ -65,7 +68,7 @@ class table {
     members_.resize(n);
     for (std::uint64_t i = 0; i < n; ++i) members_[i] = member(i);
     const std::size_t most =
-        n < beyond_caches ? few_questions : std::max(how.questions, how.bulk != 0 ? how.bulk : 1);
+        n < beyond_caches ? questions_in_caches : std::max(how.questions, how.bulk != 0 ? how.bulk : 1);
     questions_.resize(most);
     answers_ = make_flags(most);
   }

@@ -17,10 +17,15 @@ entries our_filters() {
   std::erase_if(
       all, [](const entry& row) { return row.name == "scalable_bloom" || row.name == "fuse"; });
   all.push_back(kind<blocked_bloom, calls::of_distinct_hashes>("blocked_bloom, distinct keys"));
+  all.push_back(kind<blocked_bloom>("blocked_bloom, free", {.layout = block_layout::free_512}));
   all.push_back(kind<scalable_bloom>("scalable_bloom, begun at n/16", {}, 16));
   all.push_back(kind<expandable>("expandable, begun at n/1024", {}, 1024));
   all.push_back(
       kind<expandable>("expandable, begun at n/1024, growth known", {.growth = 1024}, 1024));
+  all.push_back(kind<expandable, calls::of_single_hashes>(
+      "expandable, begun at n/1024, inserted one by one", {}, 1024));
+  all.push_back(
+      kind<vector_quotient, calls::of_single_hashes>("vector_quotient, inserted one by one"));
   all.push_back(kind<fuse>("fuse, 3-wise", {.arity = 3}));
   all.push_back(kind<fuse>("fuse, 4-wise", {.arity = 4}));
   for (entry& row : our_native_filters()) all.push_back(std::move(row));

@@ -1,10 +1,13 @@
-// Strings of 20 bytes end to end, hashing included: blocked_bloom and Boost.Bloom, both by XXH3.
+// Strings of 20 bytes, each in memory of its own, hashing included: blocked_bloom and Boost.Bloom, both by
+// XXH3.
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bloomset/blocked_bloom.hpp>
 #include <memory>
 #include <optional>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -22,15 +25,16 @@ constexpr std::size_t string_length = 20;
 
 class fixed_strings {
  public:
+  // In random order, since strings that were allocated one after the other lie side by side.
   fixed_strings(std::uint64_t first, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) text_ += fmt::format("{:020}", first + i);
-    for (std::size_t i = 0; i < count; ++i)
-      views_.emplace_back(text_.data() + i * string_length, string_length);
+    for (std::size_t i = 0; i < count; ++i) texts_.push_back(fmt::format("{:020}", first + i));
+    views_.assign(texts_.begin(), texts_.end());
+    std::shuffle(views_.begin(), views_.end(), std::mt19937_64(first));
   }
   string_views all() const noexcept { return views_; }
 
  private:
-  std::string text_;
+  std::vector<std::string> texts_;
   std::vector<std::string_view> views_;
 };
 
