@@ -192,15 +192,11 @@ class basic_blocked_bloom
   using overloads::may_contain;
 
   /// Whether the key of this hash may be a member. False is certain. Reads one cache line, without
-  /// a branch on the key or the CPU. Uses the SIMD instructions that the program is compiled for
-  /// (detail/blocked_bloom/native.hpp).
+  /// a branch on the key or the CPU. Uses the SIMD instructions that the program is compiled for,
+  /// or else calls those of this CPU (detail/blocked_bloom/native.hpp).
   [[gnu::always_inline]] bool may_contain(hash64 h) const noexcept {
-    const std::byte* const data = bits_.bytes().data();
-    return detail::with_layout(params_.layout, [&](auto layout) __attribute__((always_inline)) {
-      return detail::native::test(layout,
-                                  data + layout.block_of(h, params_.blocks) * layout.block_bytes, h,
-                                  params_.hashes);
-    });
+    return detail::block_has(bits_.bytes().data(), params_.blocks, params_.layout, params_.hashes,
+                             h);
   }
 
   /// Answers a batch of queries. Precondition: answers.size() >= hs.size().
@@ -222,13 +218,8 @@ class basic_blocked_bloom
   [[gnu::always_inline]] insert_outcome insert(hash64 h) noexcept
     requires writable_storage<Storage>
   {
-    std::byte* const data = bits_.writable_bytes().data();
-    const bool newly_inserted =
-        detail::with_layout(params_.layout, [&](auto layout) __attribute__((always_inline)) {
-          return detail::native::set(layout,
-                                     data + layout.block_of(h, params_.blocks) * layout.block_bytes,
-                                     h, params_.hashes);
-        });
+    const bool newly_inserted = detail::block_set(bits_.writable_bytes().data(), params_.blocks,
+                                                  params_.layout, params_.hashes, h);
     count_ += newly_inserted;
     return newly_inserted ? insert_outcome::inserted : insert_outcome::maybe_present;
   }

@@ -14,26 +14,28 @@
 namespace bloomset::test {
 namespace {
 
-template <class Layout>
-class native_test : public testing::Test {};
-using layouts = testing::Types<detail::split_512, detail::free_512, detail::parquet_256>;
-TYPED_TEST_SUITE(native_test, layouts);
-
-TYPED_TEST(native_test, sets_and_tests_the_bits_of_the_scalar_form) {
+TEST(native_program, sets_and_tests_the_bits_of_the_scalar_form) {
   std::mt19937_64 next(20240601);
-  for (unsigned hashes = 1; hashes <= max_block_hashes; ++hashes) {
-    alignas(64) std::array<std::byte, 64> native{};
-    alignas(64) std::array<std::byte, 64> scalar{};
-    for (int i = 0; i < 100; ++i) {
-      const hash64 h{next()};
-      ASSERT_EQ(detail::native::test(TypeParam(), native.data(), h, hashes),
-                detail::scalar::test(TypeParam(), scalar.data(), h, hashes));
-      // Only every third, so that the block fills slowly and both answers occur.
-      if (i % 3 != 0) continue;
-      ASSERT_EQ(detail::native::set(TypeParam(), native.data(), h, hashes),
-                detail::scalar::set(TypeParam(), scalar.data(), h, hashes));
-      ASSERT_EQ(std::memcmp(native.data(), scalar.data(), native.size()), 0);
-      ASSERT_TRUE(detail::native::test(TypeParam(), native.data(), h, hashes));
+  for (const block_layout layout :
+       {block_layout::split_512, block_layout::free_512, block_layout::parquet_256}) {
+    for (unsigned hashes = 1; hashes <= max_block_hashes; ++hashes) {
+      alignas(64) std::array<std::byte, 64> native{};
+      alignas(64) std::array<std::byte, 64> scalar{};
+      const auto has = [&](hash64 h) {
+        return detail::block_has(native.data(), 1, layout, hashes, h);
+      };
+      for (int i = 0; i < 100; ++i) {
+        const hash64 h{next()};
+        detail::with_layout(layout, [&](auto of) {
+          ASSERT_EQ(has(h), detail::scalar::test(of, scalar.data(), h, hashes));
+          // Only every third, so that the block fills slowly and both answers occur.
+          if (i % 3 != 0) return;
+          ASSERT_EQ(detail::block_set(native.data(), 1, layout, hashes, h),
+                    detail::scalar::set(of, scalar.data(), h, hashes));
+          ASSERT_EQ(std::memcmp(native.data(), scalar.data(), native.size()), 0);
+          ASSERT_TRUE(has(h));
+        });
+      }
     }
   }
 }

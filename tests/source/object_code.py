@@ -17,6 +17,7 @@ BATCHES = [
     r"typed_model<bloomset::basic_(counting_)?bloom<.*>::may_contain" + HASHES,
     r"typed_model<bloomset::basic_((counting_)?bloom|cuckoo)<.*bloomset::owned_storage>.*::insert" + HASHES,
     r"\w+::LOCAL(may_contain|insert)_loop<bloomset::detail::(split_512|parquet_256|free_512)>",
+    r"\w+::LOCALmay_contain_free_loop\(",
     r"cuckoo_\w+::LOCALcontains\(",
     r"LOCALcontains_each\(",
     r"fuse_may_contain(_avx512)?\(",

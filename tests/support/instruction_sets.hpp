@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bloomset/detail/blocked_bloom/kernels.hpp>
+
 #include "src/cpu/dispatch.hpp"
 
 namespace bloomset {
@@ -10,13 +12,17 @@ namespace bloomset {
 /// the choice.
 template <class Use>
 void with_each_instruction_set(Use&& use) {
+  const auto choose = [](detail::instruction_set set) {
+    detail::choose_instruction_set(set);
+    detail::choose_single_key_kernels();
+  };
   const detail::instruction_set before = detail::chosen_instruction_set();
   for (const detail::instruction_set set : detail::usable_instruction_sets()) {
     SCOPED_TRACE(detail::name_of(set));
-    detail::choose_instruction_set(set);
+    choose(set);
     use();
   }
-  detail::choose_instruction_set(before);
+  choose(before);
 }
 
 }  // namespace bloomset

@@ -1,6 +1,8 @@
-// Batches over a whole filter: how far ahead they prefetch, and how threads divide them.
+// The choice of kernels, and batches over a whole filter: how far ahead they prefetch, and how
+// threads divide them.
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <bloomset/detail/blocked_bloom/kernels.hpp>
@@ -30,6 +32,19 @@ const block_kernels& kernels_of(block_layout layout) noexcept {
   return kernels.split_512;
 }
 
+// What is called for the first single key of a layout in a process.
+template <block_layout Layout>
+bool choose_and_query(const std::byte* data, std::uint64_t blocks, hash64 h,
+                      unsigned hashes) noexcept {
+  choose_single_key_kernels();
+  return kernels_of(Layout).may_contain_one(data, blocks, h, hashes);
+}
+template <block_layout Layout>
+bool choose_and_insert(std::byte* data, std::uint64_t blocks, hash64 h, unsigned hashes) noexcept {
+  choose_single_key_kernels();
+  return kernels_of(Layout).insert_one(data, blocks, h, hashes);
+}
+
 unsigned useful_threads(std::size_t n, unsigned threads) noexcept {
   return static_cast<unsigned>(
       std::clamp<std::size_t>(n / min_keys_per_thread, 1, threads_for(threads)));
@@ -40,8 +55,8 @@ template <class Lane>
 block_census census_of(const std::byte* block) noexcept {
   block_census census{.pass = 1};
   for (std::size_t lane = 0; lane < 8; ++lane) {
-    const int set = std::popcount(load<Lane>(block + lane * sizeof(Lane)));
-    census.ones += static_cast<unsigned>(set);
+    const unsigned set = count_ones(load<Lane>(block + lane * sizeof(Lane)));
+    census.ones += set;
     census.pass *= set / (8.0 * sizeof(Lane));
   }
   return census;
@@ -69,6 +84,22 @@ bool insert_by_region(const block_array& array, std::span<const hash64> hashes, 
 }
 
 }  // namespace
+
+constinit std::array<single_key_kernels, 4> single_key_kernels_of = {{
+    {nullptr, nullptr},
+    {choose_and_query<block_layout{1}>, choose_and_insert<block_layout{1}>},
+    {choose_and_query<block_layout{2}>, choose_and_insert<block_layout{2}>},
+    {choose_and_query<block_layout{3}>, choose_and_insert<block_layout{3}>},
+}};
+
+void choose_single_key_kernels() noexcept {
+  for (std::size_t layout = 1; layout < single_key_kernels_of.size(); ++layout) {
+    const block_kernels& chosen = kernels_of(static_cast<block_layout>(layout));
+    single_key_kernels_of[layout].may_contain.store(chosen.may_contain_one,
+                                                    std::memory_order_relaxed);
+    single_key_kernels_of[layout].insert.store(chosen.insert_one, std::memory_order_relaxed);
+  }
+}
 
 // A core that executes out of order overlaps the loads of a few keys by itself. A batch that
 // prefetched all its keys at once would wait for the first with nothing else to do, so half of it

@@ -56,31 +56,81 @@ alignas(64) inline constexpr auto golden_powers = [] {
   return all;
 }();
 
+// Whether the block has the bits of positions `first` to `first + 7`, or those of them below
+// `hashes`.
+[[gnu::always_inline]] inline bool has_eight(const std::byte* block, hash64 h, unsigned hashes,
+                                             unsigned first) noexcept {
+  const __m512i x =
+      _mm512_maskz_mullo_epi64(0xff, _mm512_set1_epi64(static_cast<long long>(h.value)),
+                               _mm512_load_si512(golden_powers.data() + first));
+  const __m512i word = _mm512_maskz_permutexvar_epi64(0xff, _mm512_maskz_srli_epi64(0xff, x, 61),
+                                                      _mm512_loadu_si512(block));
+  const __m512i bit =
+      _mm512_maskz_rolv_epi64(0xff, _mm512_set1_epi64(1), _mm512_maskz_srli_epi64(0xff, x, 55));
+  const auto wanted = static_cast<__mmask8>(((1U << hashes) - 1) >> first);
+  return _mm512_mask_testn_epi64_mask(wanted, word, bit) == 0;
+}
+
+// A query of more than eight positions in two parts.
+inline constexpr unsigned first_hashes = 8;
+[[gnu::always_inline]] inline bool has_first(const std::byte* block, hash64 h,
+                                             unsigned hashes) noexcept {
+  return has_eight(block, h, hashes, 0);
+}
+[[gnu::always_inline]] inline bool has_rest(const std::byte* block, hash64 h,
+                                            unsigned hashes) noexcept {
+  static_assert(max_block_hashes == 24);
+  const bool second = has_eight(block, h, hashes, 8);
+  if (hashes <= 16) [[likely]]
+    return second;
+  return second & has_eight(block, h, hashes, 16);
+}
+
 // Straight-line code as in avx2.hpp.
 [[gnu::always_inline]] inline bool test(free_512, const std::byte* block, hash64 h,
                                         unsigned hashes) noexcept {
-  static_assert(max_block_hashes == 24);
-  const __m512i words = _mm512_loadu_si512(block);
-  const __m512i hash = _mm512_set1_epi64(static_cast<long long>(h.value));
-  const unsigned wanted = (1U << hashes) - 1;
-  const auto missing = [=](unsigned first) __attribute__((always_inline)) {
-    const __m512i x =
-        _mm512_maskz_mullo_epi64(0xff, hash, _mm512_load_si512(golden_powers.data() + first));
-    const __m512i word =
-        _mm512_maskz_permutexvar_epi64(0xff, _mm512_maskz_srli_epi64(0xff, x, 61), words);
-    const __m512i bit =
-        _mm512_maskz_rolv_epi64(0xff, _mm512_set1_epi64(1), _mm512_maskz_srli_epi64(0xff, x, 55));
-    return _mm512_mask_testn_epi64_mask(static_cast<__mmask8>(wanted >> first), word, bit);
-  };
-  const unsigned in_first = missing(0);
-  if (hashes <= 8) return in_first == 0;
-  const unsigned in_second = missing(8);
-  if (hashes <= 16) [[likely]]
-    return (in_first | in_second) == 0;
-  return (in_first | in_second | missing(16)) == 0;
+  const bool first = has_first(block, h, hashes);
+  if (hashes <= first_hashes) return first;
+  return first & has_rest(block, h, hashes);
 }
 
-using scalar::set;  // for the free layout
+// Each position is compared with all words at once: a shift by a count of 64 or more, for a
+// position in another word, gives zero. The bits are combined in registers and written once. Up to
+// three single writes take less time.
+[[gnu::always_inline]] inline bool set(free_512 layout, std::byte* block, hash64 h,
+                                       unsigned hashes) noexcept {
+  if (hashes < 4) return scalar::set(layout, block, h, hashes);
+  constexpr std::uint64_t none = 4096;
+  // NOLINTNEXTLINE(modernize-avoid-c-arrays): an operator of std::array could be emitted so, too
+  alignas(64) std::uint64_t positions[max_block_hashes];
+  const __m512i hash = _mm512_set1_epi64(static_cast<long long>(h.value));
+  for (unsigned first = 0; first < hashes; first += 8) {
+    const auto wanted = static_cast<__mmask8>(((1U << hashes) - 1) >> first);
+    const __m512i x =
+        _mm512_maskz_mullo_epi64(0xff, hash, _mm512_load_si512(golden_powers.data() + first));
+    _mm512_store_si512(positions + first,
+                       _mm512_mask_srli_epi64(_mm512_set1_epi64(none), wanted, x, 55));
+  }
+  const __m512i word_starts = _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448);
+  const auto bit = [&](unsigned i) __attribute__((always_inline)) {
+    const __m512i position = _mm512_set1_epi64(static_cast<long long>(positions[i]));
+    return _mm512_maskz_sllv_epi64(0xff, _mm512_set1_epi64(1),
+                                   _mm512_sub_epi64(position, word_starts));
+  };
+  const auto four = [&](unsigned i) __attribute__((always_inline)) {
+    return _mm512_or_si512(_mm512_or_si512(bit(i), bit(i + 1)),
+                           _mm512_or_si512(bit(i + 2), bit(i + 3)));
+  };
+  __m512i bits = four(0);
+  if (hashes > 4) bits = _mm512_or_si512(bits, four(4));
+  if (hashes > 8) bits = _mm512_or_si512(bits, four(8));
+  if (hashes > 12) bits = _mm512_or_si512(bits, four(12));
+  if (hashes > 16) bits = _mm512_or_si512(bits, _mm512_or_si512(four(16), four(20)));
+  const __m512i before = _mm512_loadu_si512(block);
+  _mm512_storeu_si512(block, _mm512_or_si512(before, bits));
+  const __m512i missing = _mm512_maskz_andnot_epi64(0xff, before, bits);
+  return _mm512_test_epi64_mask(missing, missing) != 0;
+}
 
 // Vectors of 512 bits do not help with blocks of 256.
 [[gnu::always_inline]] inline bool test(parquet_256 layout, const std::byte* block, hash64 h,

@@ -1,8 +1,11 @@
 #pragma once
 
-// Batch operations of a blocked Bloom filter on hashes (src/kinds/blocked_bloom/). The kernels run
-// in one thread; the batch operations choose them once per batch for this CPU.
+// Operations of a blocked Bloom filter on hashes (src/kinds/blocked_bloom/), in kernels for each
+// instruction set. The kernels run in one thread; a batch operation chooses them once per batch for
+// this CPU, and the first call for a single key chooses them once per process.
 
+#include <array>
+#include <atomic>
 #include <bloomset/detail/blocked_bloom/block_layout.hpp>
 #include <bloomset/hash.hpp>
 #include <cstddef>
@@ -21,9 +24,17 @@ struct block_array {
   std::size_t size() const noexcept { return blocks * (block_bits(layout) / 8); }
 };
 
-/// The loops over a batch for one layout and one instruction set. Each loop prefetches the blocks
-/// of up to `ahead` later keys. 0 prefetches nothing, for arrays in the cache.
+/// A query and an insert of one key. The insert returns whether the key was certainly new.
+using block_query = bool(const std::byte* data, std::uint64_t blocks, hash64 h,
+                         unsigned hashes) noexcept;
+using block_insert = bool(std::byte* data, std::uint64_t blocks, hash64 h,
+                          unsigned hashes) noexcept;
+
+/// The operations for one layout and one instruction set. Each loop over a batch prefetches the
+/// blocks of up to `ahead` later keys. 0 prefetches nothing, for arrays in the cache.
 struct block_kernels {
+  block_query* may_contain_one;
+  block_insert* insert_one;
   void (*may_contain)(const block_array&, std::span<const hash64>, bool* answers,
                       unsigned ahead) noexcept;
   /// Inserts in order. Returns the number of keys that were certainly new.
@@ -41,6 +52,18 @@ struct layout_kernels {
 
   [[gnu::visibility("hidden")]] static const layout_kernels scalar, vector128, vector256, vector512;
 };
+
+/// The kernels of single keys for this CPU, by the number of the layout. Before the first call they
+/// are functions that call choose_single_key_kernels(). Programs whose compiler may use AVX2 have
+/// the same code inline (native.hpp).
+struct single_key_kernels {
+  std::atomic<block_query*> may_contain;
+  std::atomic<block_insert*> insert;
+};
+extern std::array<single_key_kernels, 4> single_key_kernels_of;
+
+/// Chooses them for the instruction set that the batches use now.
+void choose_single_key_kernels() noexcept;
 
 /// The batch operations of a filter.
 void blocks_may_contain(const block_array& array, std::span<const hash64> hashes,

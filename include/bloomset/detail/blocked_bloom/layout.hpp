@@ -139,6 +139,18 @@ template <class Layout>
   return Layout::test(block, h, hashes);
 }
 
+// A query of the free layout in two parts. Most non-members lack one of the first bits.
+// Precondition: hashes > first_hashes.
+inline constexpr unsigned first_hashes = 4;
+[[gnu::always_inline]] inline bool has_first(const std::byte* block, hash64 h, unsigned) noexcept {
+  return free_512::test(block, h, first_hashes);
+}
+[[gnu::always_inline]] inline bool has_rest(const std::byte* block, hash64 h,
+                                            unsigned hashes) noexcept {
+  constexpr std::uint64_t power = golden64 * golden64 * golden64 * golden64;
+  return free_512::test(block, {h.value * power}, hashes - first_hashes);
+}
+
 // The layout's for_words calls `use(word, bits)` for each 64-bit word of the block in which the key
 // has bits. Returns whether a bit was clear.
 template <class Layout>

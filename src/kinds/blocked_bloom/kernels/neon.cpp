@@ -13,6 +13,9 @@ namespace neon {
 namespace {
 
 // For the keys behind the last whole group, and for inserts into the free layout.
+using scalar::first_hashes;
+using scalar::has_first;
+using scalar::has_rest;
 using scalar::set;
 using scalar::test;
 
@@ -300,12 +303,14 @@ std::uint64_t insert_groups(const block_array& array, std::span<const hash64> ha
 }
 
 template <class Layout, class Kernel>
-constexpr block_kernels grouped{may_contain_groups<Layout, Kernel>, insert_groups<Layout, Kernel>,
+constexpr block_kernels grouped{may_contain_one<Layout>, insert_one<Layout>,
+                                may_contain_groups<Layout, Kernel>, insert_groups<Layout, Kernel>,
                                 insert_groups<Layout, Kernel>};
 
 constexpr layout_kernels all_groups{
     grouped<split_512, split_kernel>,
-    {may_contain_free, all_loops.free_512.insert, all_loops.free_512.insert_distinct},
+    {may_contain_one<free_512>, insert_one<free_512>, may_contain_free, all_loops.free_512.insert,
+     all_loops.free_512.insert_distinct},
     grouped<parquet_256, parquet_kernel>};
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The scalar kernels: the specification (bloomset/detail/blocked_bloom/layout.hpp) without change.
 
 #include <bloomset/detail/blocked_bloom/kernels.hpp>
-#include <bloomset/detail/blocked_bloom/native.hpp>
+#include <bloomset/detail/blocked_bloom/layout.hpp>
 
 namespace bloomset::detail {
 namespace scalar {
