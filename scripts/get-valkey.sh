@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Unpacks Valkey's server from Debian's backports into a folder, without installing it, and prints
+# Unpacks Valkey's server from Debian or its backports into a folder, without installing it, and prints
 # the program's path. Uses a mirror that apt already uses. redis-server has the libraries that the
 # program links.
 #   get-valkey.sh FOLDER
@@ -9,17 +9,18 @@ mkdir -p "$1"
 cd "$1"
 program=$PWD/usr/bin/valkey-server
 if [[ ! -x $program ]]; then
-  suite=$(. /etc/os-release && echo "$VERSION_CODENAME-backports")
+  suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
   mirror=
   for uri in $(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sort -u); do
-    if curl -sfIL -m 20 -o /dev/null "${uri%/}/dists/$suite/InRelease"; then
+    if curl -sfIL -m 20 -o /dev/null "${uri%/}/dists/$suite-backports/InRelease"; then
       mirror=${uri%/}
       break
     fi
   done
-  [[ -n $mirror ]] || { echo "get-valkey.sh: none of apt's mirrors has $suite" >&2; exit 1; }
+  [[ -n $mirror ]] || { echo "get-valkey.sh: none of apt's mirrors has $suite-backports" >&2; exit 1; }
   mkdir -p lists/partial
-  echo "deb $mirror $suite main" >sources.list
+  # Debian 12 has it in the backports, Debian 13 in the release.
+  printf 'deb %s %s main\n' "$mirror" "$suite" "$mirror" "$suite-backports" >sources.list
   apt=(apt-get -q -o "Dir::Etc::sourcelist=$PWD/sources.list" -o Dir::Etc::sourceparts=-
     -o "Dir::State::lists=$PWD/lists" -o APT::Sandbox::User="$(id -un)")
   "${apt[@]}" update >log 2>&1 && "${apt[@]}" download valkey-server valkey-tools >>log 2>&1 ||
