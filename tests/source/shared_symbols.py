@@ -14,7 +14,11 @@ NAME = re.compile(r"(?:(?:vtable|typeinfo|typeinfo name|VTT) for )?(bloomset::.*
 
 
 def name_of(symbol):
-    """"may_contain" of "bloomset::basic_bloom<...>::may_contain"; None if it is not ours."""
+    """"may_contain" of "bloomset::basic_bloom<...>::may_contain"; None if it is not ours. Not every
+    c++filt knows names with constraints; of those the words before the first template argument
+    are read."""
+    if symbol.startswith("_ZN8bloomset"):
+        return innermost(symbol.removeprefix("_ZN"))
     match = NAME.fullmatch(symbol)
     if not match:
         return None
@@ -22,6 +26,15 @@ def name_of(symbol):
     while (shorter := re.sub(r"<[^<>]*>|\([^()]*\)|\[[^\[\]]*\]", "", text)) != text:
         text = shorter
     return re.findall(r"\w+", text)[-1]
+
+
+def innermost(mangled):
+    """"bits" of "8bloomset4bitsI...": each word stands behind its length."""
+    name = None
+    while length := re.match(r"\d+", mangled):
+        end = length.end() + int(length[0])
+        name, mangled = mangled[length.end():end], mangled[end:]
+    return name
 
 
 def shown_by(library):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Dict, Iterable, Mapping, Option
 from . import _native
 
 if TYPE_CHECKING:
+    from typing import Literal
     import uuid
 
     import numpy
@@ -106,7 +107,7 @@ def listed(keys: Iterable[Key]) -> "list[Key]":
     return everything
 
 
-def as_array(answers: bytearray, dtype: str, code: str) -> Any:
+def as_array(answers: bytearray, dtype: str, code: "Literal['?', 'Q']") -> Any:
     """The answers as an array of NumPy, or where that is not installed as a memory view."""
     try:
         import numpy
