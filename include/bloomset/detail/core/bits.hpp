@@ -58,9 +58,9 @@ template <int Write = 0, int Locality = 3>
   asm volatile("");
 }
 
-/// The number of ones in a word. Programs that are compiled for every x86-64 have no instruction for
-/// it; there std::popcount calls a function that looks up each byte, which takes twice as long. A
-/// compiler that has one uses it here too (H. S. Warren, "Hacker's Delight", 5-1).
+/// The number of ones in a word. In programs for every CPU of an architecture std::popcount may be
+/// a function that looks up each byte, which takes twice as long. With -march=native compilers make
+/// an instruction of this, too (H. S. Warren, "Hacker's Delight", 5-1).
 constexpr unsigned count_ones(std::uint64_t x) noexcept {
   x = x - ((x >> 1) & 0x5555555555555555);
   x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333);
