@@ -57,6 +57,8 @@ struct hash_regions {
   std::size_t count;
   double largest_share;  ///< the part of distinct hashes that the largest region gets
 };
+template <class RegionOf>
+hash_regions(RegionOf, std::size_t, double) -> hash_regions<RegionOf>;  // clang 16 does not see it
 
 /// Groups the hashes of a chunk by region and keeps their order within each. Thread t handles part
 /// t of the chunk and has a slab of its own in each region. Then each thread processes whole

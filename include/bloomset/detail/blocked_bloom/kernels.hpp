@@ -54,8 +54,8 @@ struct layout_kernels {
 };
 
 /// The kernels of single keys for this CPU, by the number of the layout. Before the first call they
-/// are functions that call choose_single_key_kernels(). Programs whose compiler may use AVX2 have
-/// the same code inline (native.hpp).
+/// are functions that call choose_single_key_kernels(). Programs whose compiler may use such
+/// instructions have the same code inline (native.hpp).
 struct single_key_kernels {
   std::atomic<block_query*> may_contain;
   std::atomic<block_insert*> insert;
