@@ -89,11 +89,10 @@ command count_command() {
       "count", "print the number of copies of each line in a filter",
       "  bloomset count visits.counting users.txt | sort -rn | head\n"
       "\n"
-      "Prints the count, a tab and the line. A count is never too low, up to the kind's "
-      "maximum. A\n"
-      "line with several keys is printed with the highest of their counts, and a line without a "
-      "key\n"
-      "is not printed. Exit 0 if some line is in the filter, 1 if none is, 2 on an error.\n",
+      "Prints the count, a tab and the line. A count is never too low, except above the kind's\n"
+      "maximum. A line with several keys is printed with the highest of their counts, and a line\n"
+      "without a key is not printed. Exit 0 if some line is in the filter, 1 if none is, 2 on an\n"
+      "error.\n",
       count::define};
 }
 

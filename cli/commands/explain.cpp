@@ -70,7 +70,8 @@ void explain_options::declare(CLI::App& app) {
                                           teach::family_names(), double_hashing::name));
   rule->type_name("NAME");
   auto* number = app.add_option(
-      "--hashes", hashes, "number of functions of the family (default: the best for the elements)");
+      "--hashes", hashes,
+      "number of functions of the family (default: the best for the inserted elements)");
   number->type_name("K");
   formulas->excludes(places)->excludes(rule)->excludes(number);
   places->excludes(rule)->excludes(number);

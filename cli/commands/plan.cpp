@@ -241,8 +241,8 @@ action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   given->options.declare(app);
   find_declared(app, "--fpr")
-      .meaning(fmt::format("rate of false positives: 1%, 0.01, 1/1000 (default {}%, if only keys "
-                           "or only a size is given)",
+      .meaning(fmt::format("rate of false positives: 1%, 0.01, 1/1000 (default {}%, if only "
+                           "--capacity or only a size is given)",
                            100 * default_fpr))
       .under(fmt::format("{}; give two of --capacity, --fpr and a size", headings::size));
   flag(app, "--deletable", given->wanted.deletable, "keys will be erased").under(headings::kind);
@@ -254,8 +254,7 @@ action define(CLI::App& app) {
       .under(headings::kind);
   flag(app, "--json", given->json, "print one JSON object").under(headings::output);
   option(app, "--plot", given->plot,
-         "also write a chart of the rate against the bits per key, for every kind, which marks "
-         "this plan")
+         "also write a chart of every kind's rate over its bits per key, with this plan marked")
       .value("FILE.svg")
       .under(headings::output);
   flag(app, "--force", given->force, "replace the chart if it exists").under(headings::output);

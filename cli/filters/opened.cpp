@@ -41,7 +41,7 @@ void format_options::declare(CLI::App& app) {
   option(app, "--column", column, "the column of a Parquet file whose filters are used")
       .value("COLUMN")
       .under(headings::filter);
-  option(app, "--with", with, "an option of the format; 'bloomset man' lists them")
+  option(app, "--with", with, "an option of the format; 'bloomset man' lists those of each format")
       .value("NAME=VALUE")
       .one_value_per_use()
       .under(headings::filter);

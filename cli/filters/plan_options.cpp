@@ -86,7 +86,7 @@ void plan_options::declare(CLI::App& app) {
       .under(headings::kind);
   key.declare(app);
   find_declared(app, "--key-file").under(headings::kind);
-  option(app, "--with", with, "an option of the kind; 'bloomset man' lists them")
+  option(app, "--with", with, "an option of the kind; 'bloomset man' lists those of each kind")
       .value("NAME=VALUE")
       .one_value_per_use()
       .under(headings::kind);

@@ -85,10 +85,10 @@ std::optional<std::uint64_t> free_memory(const fs::path& root) {
 }
 
 void memory_limit_option::declare(CLI::App& app) {
-  option(
-      app, "--memory-limit", text,
-      "the most memory to use, even for one line; verbs that can use temporary files put filters, "
-      "hashes and lines that do not fit into $TMPDIR (default: half of the free memory)")
+  option(app, "--memory-limit", text,
+         "the most memory to use, even for one line; filters, hashes and lines beyond it go to "
+         "temporary files in $TMPDIR if the verb can use such files (default: half of the free "
+         "memory)")
       .value("SIZE")
       .under(headings::limits);
 }
