@@ -245,7 +245,7 @@ action define(CLI::App& app) {
   flag(app, "--json", given->json, "print one JSON object").under(headings::output);
   flag(app, "-q,--quiet", given->quiet, "no progress on a terminal").under(headings::output);
   option(app, "--plot", given->plot,
-         "also write a chart: times over bits per key, with the first kind marked")
+         "also write a chart: times over bits per key, with the table's first kind marked")
       .value("FILE.svg")
       .under(headings::output);
   flag(app, "--force", given->force, "replace the chart if it exists").under(headings::output);

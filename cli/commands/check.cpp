@@ -323,7 +323,7 @@ action define(CLI::App& app) {
   flag(app, "--json", options->json, "print one JSON object per selected line")
       .under(headings::output);
   flag(app, "--verify", options->verify,
-       "verify the checksum of the whole filter first, even beyond 64 MiB")
+       "verify the checksum of the filter first, even if it is larger than 64 MiB")
       .under(headings::filter);
   flag(app, "--strict", options->strict, "fail if --keys is not the filter's reader")
       .under(headings::input);
