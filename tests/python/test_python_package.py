@@ -155,7 +155,7 @@ def test_a_wheel_needs_only_the_runtime_of_c_and_cpp(wheel, tmp_path):
     dynamic = subprocess.run(["readelf", "--dynamic", extension], check=True, capture_output=True, text=True).stdout
     needed = set(re.findall(r"NEEDED.*\[(\w[\w-]*)\.so", dynamic))
     assert needed <= {"libstdc++", "libm", "libgcc_s", "libc", "ld-linux-x86-64", "ld-linux-aarch64"}
-    # The tag manylinux_2_34 (docs/start/install.md): one function of a later version makes it another
+    # The tag manylinux_2_34 (docs/reference/python.md): one function of a later version makes it another
     # one. Where glibc is later than that of Debian 12, so may the functions be.
     own = tuple(int(part) for part in platform.libc_ver()[1].split("."))
     versions = subprocess.run(["readelf", "--version-info", extension], check=True, capture_output=True, text=True).stdout
