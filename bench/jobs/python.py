@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Compares the Python package with Python's own set and with Debian's Bloom filters for Python, and its
-batches of integers and texts with C++'s. All is measured in turn within each of several runs; shown is the best
-run, which other work on the machine has disturbed least.
+"""Compares the Python package with Python's own set and with Debian's Bloom filters for Python, its batches of
+integers and texts with C++'s, and its single calls and its import with those of rbloom. All is measured in turn within
+each of several runs; shown is the best run, which other work on the machine has disturbed least.
 
     cmake --build build --target bloomset_python bloomset_python_batches
     PYTHONPATH=build/integrations/python /usr/bin/python3 bench/jobs/python.py [--keys 1M] [--runs 5]
 
-Peers that are not installed (python3-bitarray, python3-flor), and pyarrow's columns without pyarrow, are left out.
+Peers that are not installed (python3-bitarray, python3-flor, rbloom), and pyarrow's columns without pyarrow, are left
+out.
 """
 
 import argparse
 import array
+import itertools
+import os
 import pathlib
 import random
 import subprocess
@@ -230,6 +233,85 @@ def compare_with_cpp(n, runs):
             print(f"  {name:<16} {verb:<6} Python {a:6.2f}   C++ {b:6.2f}   {b / a:6.0%}")
 
 
+def call_add(subject, keys):
+    for key in keys:
+        subject.add(key)
+
+
+def call_in(subject, keys):
+    for key in keys:
+        key in subject
+
+
+def call_discard(subject, keys):
+    for key in keys:
+        subject.discard(key)
+
+
+def call_count(subject, keys):
+    for key in keys:
+        subject.count(key)
+
+
+def no_call(subject, keys):
+    for key in keys:
+        pass
+
+
+def compare_calls(n, runs):
+    """The cost of a call: few keys, which stay in the caches. The loop's own time is in all figures."""
+    makers = {"set": set, "BlockedBloom": lambda: bloomset.BlockedBloom(2 * n, FPR),
+              "VectorQuotient": lambda: bloomset.VectorQuotient(2 * n, FPR)}
+    try:
+        import rbloom
+
+        makers["rbloom"] = lambda: rbloom.Bloom(2 * n, FPR)
+    except ImportError as missing:
+        print(f"rbloom: left out, {missing}", file=sys.stderr)
+    keys = {"str": ([f"user{i:05}@example.com" for i in range(n)], [f"user{i:05}@example.org" for i in range(n)]),
+            "int": (list(range(n)), list(range(n, 2 * n)))}
+    calls = {"add": (call_add, 0), "add again": (call_add, 0), "in, members": (call_in, 0),
+             "in, others": (call_in, 1), "count": (call_count, 0), "discard": (call_discard, 0)}
+    best = {}
+    for _ in range(runs):
+        for (name, make), kind in itertools.product(makers.items(), keys):
+            subject = make()
+            for call, (work, which) in calls.items():
+                if not hasattr(subject, {"count": "count", "discard": "discard"}.get(call, "add")):
+                    continue
+                took = seconds(lambda: work(subject, keys[kind][which]))[0] * 1e9 / n
+                best[name, kind, call] = min(took, best.get((name, kind, call), took))
+        for kind in keys:
+            took = seconds(lambda: no_call(None, keys[kind][0]))[0] * 1e9 / n
+            best["the loop alone", kind, "add"] = min(took, best.get(("the loop alone", kind, "add"), took))
+    print(f"\nSingle calls, {n:,} keys of 21 characters or integers: nanoseconds a call, of which the loop has "
+          f"{min(best['the loop alone', kind, 'add'] for kind in keys):.0f}\n")
+    print(f"| {'':<14} | keys | " + " | ".join(f"{call:>11}" for call in calls) + " |")
+    print("|---" * (2 + len(calls)) + "|")
+    for name, kind in itertools.product(makers, keys):
+        figures = (best.get((name, kind, call)) for call in calls)
+        print(f"| {name:<14} | {kind:<4} | "
+              + " | ".join(f"{'' if figure is None else format(figure, '.0f'):>11}" for figure in figures) + " |")
+
+
+def run_python(program):
+    child = os.posix_spawn(sys.executable, [sys.executable, "-c", program], os.environ)
+    os.waitpid(child, 0)
+
+
+def compare_imports(runs):
+    times = {program: [] for program in ("pass", "import bloomset", "import rbloom", "import numpy")}
+    for program in list(times):  # also writes the compiled files of modules
+        if subprocess.run([sys.executable, "-c", program], capture_output=True).returncode != 0:
+            del times[program]
+    for _ in range(4 * runs):
+        for program, took in times.items():
+            took.append(seconds(lambda: run_python(program))[0] * 1e3)
+    print("\nFrom the start to the end of Python: milliseconds, least and median\n")
+    for program, took in times.items():
+        print(f"  {program:<16} {min(took):6.1f} {sorted(took)[len(took) // 2]:6.1f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--keys", default="1M")
@@ -239,6 +321,8 @@ def main():
     compare(n, given.runs)
     for size in (n // 10, n, 10 * n):
         compare_with_cpp(size, given.runs)
+    compare_calls(min(n, 10_000), given.runs)
+    compare_imports(given.runs)
 
 
 if __name__ == "__main__":

@@ -80,10 +80,20 @@ def test_types(tmp_path):
     ], done.stdout + done.stderr
 
 
-def test_the_package_imports_no_engine():
-    program = "import bloomset, sys; print([m for m in ('dask', 'numpy', 'pyarrow', 'pyspark') if m in sys.modules])"
+def test_the_package_imports_no_other_module():
+    """Neither an engine, nor the modules of the standard library that take longer to import than the package."""
+    program = ("import sys; before = set(sys.modules); import bloomset; "
+               "print(*(m for m in set(sys.modules) - before if m.partition('.')[0] != 'bloomset'))")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert set(done.stdout.split()) <= {"__future__"}
+
+
+def test_names_that_are_made_on_first_use():
+    program = ("import bloomset, pickle; assert set(bloomset.__all__) <= set(dir(bloomset)); "
+               "from bloomset import *; plan = bloomset.plan(10, 0.01); assert type(plan) is Plan is bloomset.Plan; "
+               "assert pickle.loads(pickle.dumps(plan)) == plan; bloomset.plans")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "\nAttributeError: module 'bloomset' has no attribute 'plans'" in done.stderr
 
 
 def test_the_stub_is_what_the_extension_has():
@@ -104,6 +114,7 @@ def test_the_comparison_runs(tmp_path):
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert "| bloomset, one by one " in done.stdout and "| set " in done.stdout
+    assert "| BlockedBloom   | str " in done.stdout and "  import bloomset " in done.stdout
 
 
 def pip(*args, **options):

@@ -23,7 +23,7 @@ from ._kinds import (KINDS, BlockedBloom, Bloom, CountingBloom, Cuckoo, Expandab
                      ScalableBloom, VectorQuotient)
 from ._native import FullError, version as __version__
 from ._overfill import OverfilledWarning
-from ._plan import Plan, kinds, plan
+from ._plan import kinds, plan
 
 __all__ = [
     "KINDS", "BlockedBloom", "Bloom", "Countable", "CountingBloom", "Cuckoo", "Deletable",
@@ -31,6 +31,20 @@ __all__ = [
     "KeyCounter", "Mergeable", "OverfilledWarning", "Plan", "Ribbon", "ScalableBloom", "Static", "VectorQuotient", "__version__",
     "from_bytes", "info", "kinds", "new_key", "open", "plan",
 ]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._planned import Plan
+else:
+    def __getattr__(name):  # Plan is made when it is first used (_planned.py)
+        if name != "Plan":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        global Plan
+        from ._planned import Plan
+        return Plan
+
+    def __dir__():
+        return sorted({*globals(), *__all__})
 
 # Kinds of one's own, compiled in from outside the tree (docs/maintain/adding-a-kind.md).
 globals().update((each.__name__, each) for each in KINDS.values())

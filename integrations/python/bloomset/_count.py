@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
-
 from . import _native
-from ._filter import Keys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Optional
+
+    from ._filter import Keys
 
 
 class KeyCounter:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any, Dict, Optional, Union
-
 from . import _native
 from ._filter import Filter, adopt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from typing import Any, Dict, Optional, Union
 
 
 def open(path: Union[str, bytes, "os.PathLike[Any]"], *, mmap: bool = True,

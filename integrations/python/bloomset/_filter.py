@@ -3,48 +3,43 @@ what it cannot do does not exist on it."""
 
 from __future__ import annotations
 
-import copy
-import copyreg
-import itertools
-import os
-from typing import TYPE_CHECKING, Any, ClassVar, Dict, Iterable, Mapping, Optional, Protocol, TypeVar, Union
-
 from . import _native
 
+# In place of typing's constant: typing takes more than twice as long to import as this package. So
+# annotations are for type checkers only, and modules that few programs need are imported on first use.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
+    import os
     import uuid
+    from typing import Any, ClassVar, Dict, Iterable, Literal, Mapping, Optional, Protocol, TypeVar, Union
 
     import numpy
     from numpy.typing import NDArray
 
+    class ArrowStream(Protocol):
+        """What exports Arrow data, one array after the other."""
+        def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object: ...
 
-class ArrowStream(Protocol):
-    """What exports Arrow data, one array after the other."""
-    def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object: ...
+    class ArrowArray(Protocol):
+        """What exports one array of Arrow data."""
+        def __arrow_c_array__(self, requested_schema: Optional[object] = None) -> object: ...
 
+    #: One key.
+    Key = Union[str, bytes, bytearray, memoryview, int, uuid.UUID]
+    #: Many: an array of integers, bytes, text or objects, a column of Arrow data, or anything that can be
+    #: iterated over.
+    Keys = Union[Iterable[Key], NDArray[Any], ArrowStream, ArrowArray]
+    #: A count, also as text: 1_000_000, 1e6, "10M".
+    Count = Union[int, float, str]
+    #: A rate, also as text: 0.01, "1%", "1/1000".
+    Rate = Union[float, str]
 
-class ArrowArray(Protocol):
-    """What exports one array of Arrow data."""
-    def __arrow_c_array__(self, requested_schema: Optional[object] = None) -> object: ...
-
-
-#: One key.
-Key = Union[str, bytes, bytearray, memoryview, int, "uuid.UUID"]
-#: Many: an array of integers, bytes, text or objects, a column of Arrow data, or anything that can be
-#: iterated over.
-Keys = Union[Iterable[Key], "NDArray[Any]", ArrowStream, ArrowArray]
-#: A count, also as text: 1_000_000, 1e6, "10M".
-Count = Union[int, float, str]
-#: A rate, also as text: 0.01, "1%", "1/1000".
-Rate = Union[float, str]
-
-Self = TypeVar("Self", bound="Filter")
-OfMergeable = TypeVar("OfMergeable", bound="Mergeable")
-OfFoldable = TypeVar("OfFoldable", bound="Foldable")
-OfIntersectable = TypeVar("OfIntersectable", bound="Intersectable")
-OfInsertable = TypeVar("OfInsertable", bound="Insertable")
-OfStatic = TypeVar("OfStatic", bound="Static")
+    Self = TypeVar("Self", bound="Filter")
+    OfMergeable = TypeVar("OfMergeable", bound="Mergeable")
+    OfFoldable = TypeVar("OfFoldable", bound="Foldable")
+    OfIntersectable = TypeVar("OfIntersectable", bound="Intersectable")
+    OfInsertable = TypeVar("OfInsertable", bound="Insertable")
+    OfStatic = TypeVar("OfStatic", bound="Static")
 
 #: The class of each kind by its name, which _kinds.py fills.
 CLASSES: Dict[str, "type[Filter]"] = {}
@@ -71,6 +66,8 @@ def state_of(filter: Filter) -> Any:
     attributes and slots."""
     if hasattr(filter, "__getstate__"):  # every object has it from Python 3.11 on
         return filter.__getstate__()
+    import copyreg
+
     attributes = getattr(filter, "__dict__", None)
     slots = {name: getattr(filter, name) for name in copyreg._slotnames(type(filter))  # type: ignore[attr-defined]
              if hasattr(filter, name)}
@@ -100,6 +97,8 @@ def restored(cls: "type[Filter]", data: bytes, key: Optional[bytes], strict: boo
 
 def listed(keys: Iterable[Key]) -> "list[Key]":
     """The list of the keys. Unlike ``list`` it can be interrupted, whatever the keys come from."""
+    import itertools
+
     some = iter(keys)
     everything: "list[Key]" = []
     while part := list(itertools.islice(some, 65_536)):
@@ -163,6 +162,8 @@ class Filter(_native.Filter):
     __copy__ = copy
 
     def __deepcopy__(self: Self, memo: Dict[int, Any]) -> Self:
+        import copy
+
         other: Self = adopt(self._copy(), type(self))  # type: ignore[assignment]
         memo[id(self)] = other
         restore_state(other, copy.deepcopy(state_of(self), memo))

@@ -3,11 +3,13 @@ them to what the library says."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, Tuple, Type
-
 from ._filter import (CLASSES, Countable, Deletable, Filter, Foldable, Insertable, Intersectable,
                       Mergeable, Static)
 from ._plan import kinds
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict, Tuple, Type
 
 
 class BlockedBloom(Insertable, Mergeable, Intersectable, Foldable):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 
 
 class OverfilledWarning(UserWarning):
@@ -13,6 +12,8 @@ class OverfilledWarning(UserWarning):
 
 def warn(text: str) -> None:
     """Warns in the first caller outside this package."""
+    import warnings  # which few programs need
+
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "bloomset":
         level, frame = level + 1, frame.f_back

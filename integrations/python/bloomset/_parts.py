@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Iterable, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Union
 
 from ._count import KeyCounter
 from ._files import open
-from ._filter import CLASSES, Filter, Insertable, Keys, Mergeable
+from ._filter import CLASSES, Filter, Insertable, Mergeable
+
+if TYPE_CHECKING:
+    from ._filter import Keys
 
 #: A filter, or the path of its file on every machine.
 FilterOrPath = Union[Filter, str, "os.PathLike[str]"]

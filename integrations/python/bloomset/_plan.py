@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-import html
-from typing import Any, Dict, Optional, Tuple
-
 from . import _native
-from ._filter import Count, Rate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict, Optional
+
+    from ._filter import Count, Rate
+    from ._planned import Plan
 
 
 def kinds() -> Dict[str, Dict[str, Any]]:
@@ -17,58 +19,6 @@ def kinds() -> Dict[str, Dict[str, Any]]:
     'the width of a counter, which sticks at 15, 255 or 65535: 4, 8 or 16 (default 4)'
     """
     return _native.kinds()
-
-
-def shown_rate(rate: float) -> str:
-    return f"{rate:.3%}" if rate >= 1e-4 else f"{rate:.2g}"
-
-
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """What a request comes to."""
-
-    #: Of the filter: ``bloomset.KINDS[plan.kind]`` is its class.
-    kind: str
-    capacity: int
-    bits: int
-    #: Its size.
-    bytes: int
-    #: The number of hash functions, of kinds that have one.
-    hashes: Optional[int]
-    bits_per_key: float
-    #: The rate of false positives at capacity.
-    planned_fpr: float
-    #: The rate that 95 of 100 such filters do not exceed.
-    fpr_95: float
-    #: 64, or 128 for rates that 64-bit hashes cannot give.
-    hash_bits: int
-    #: Figures that only this kind has.
-    extras: Dict[str, Any]
-    #: The bits per key that any filter of this rate needs at least.
-    information_bound: float
-    #: Why this kind is recommended, where all were compared.
-    reason: str = ""
-    #: All kinds that fit, the best first.
-    ranked: Tuple["Plan", ...] = ()
-    #: The other kinds, and why they do not fit.
-    refused: Dict[str, str] = dataclasses.field(default_factory=dict)
-
-    def _repr_html_(self) -> str:
-        """The plan as a table, in a notebook."""
-        heads = ("kind", "keys", "bytes", "bits per key", "rate")
-        rows = [(plan.kind, f"{plan.capacity:,}", f"{plan.bytes:,}", f"{plan.bits_per_key:.2f}",
-                 shown_rate(plan.planned_fpr)) for plan in self.ranked or (self,)]
-        right = ' style="text-align: right"'
-        table = ["<table>", "<tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"]
-        for first, *figures in rows:
-            table.append(f"<tr><td>{html.escape(first)}</td>"
-                         + "".join(f"<td{right}>{figure}</td>" for figure in figures) + "</tr>")
-        for kind, why in self.refused.items():
-            table.append(f'<tr><td>{html.escape(kind)}</td><td colspan="4">{html.escape(why)}</td></tr>')
-        table.append("</table>")
-        if self.reason:
-            table.insert(0, f"<p><b>{html.escape(self.kind)}</b>: {html.escape(self.reason)}</p>")
-        return "\n".join(table)
 
 
 def plan(capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
@@ -90,6 +40,8 @@ def plan(capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
     Traceback (most recent call last):
     ValueError: ...
     """
+    from ._planned import Plan
+
     wanted = _native.Request(capacity, fpr, memory, bits, hashes, seed, key, hash, options)
     made = _native.plan(kind, wanted, deletable, counting, growing, static)
     made["ranked"] = tuple(Plan(**each) for each in made.get("ranked", ()))

@@ -12,13 +12,16 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List, Optional
+from typing import TYPE_CHECKING, Any, List, Optional
 
 import dask
 
 from ._count import KeyCounter
-from ._filter import Count, Filter, Insertable, Rate
+from ._filter import Filter, Insertable
 from ._parts import FilterOrPath, check_kind, counted, filled, is_sized, opened, united
+
+if TYPE_CHECKING:
+    from ._filter import Count, Rate
 
 __all__ = ["build", "contains"]
 

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import os
 import pickle
-from typing import Any, Callable, Iterator, Optional, Set, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Set, Tuple, Union
 
 import pyarrow
 from pyspark import Broadcast, SparkContext
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.functions import arrow_udf
 
-from ._filter import Count, Filter, Insertable, Rate
+from ._filter import Filter, Insertable
 from ._parts import FilterOrPath, check_kind, counted, filled, is_sized, opened
 from ._plan import plan
+
+if TYPE_CHECKING:
+    from ._filter import Count, Rate
 
 __all__ = ["build", "contains"]
 
