@@ -454,7 +454,7 @@ bloomset_status bloomset_erase(bloomset_filter* filter, const bloomset_key* keys
   return run(error, {{filter, "filter"}}, [&]() -> result<void> {
     if (auto ok = check_keys(keys, count); !ok) return ok;
     result<void> all;
-    std::array<bool, piece> were{};
+    std::array<bool, piece> were;
     in_pieces(count, keys_of(keys), [&](std::span<const std::string_view> some, std::size_t first) {
       all = filter->filter.erase(some, were);
       if (all && erased != nullptr) std::copy_n(were.data(), some.size(), erased + first);

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <exception>
 #include <initializer_list>
+#include <memory>
 #include <new>
 #include <span>
 #include <string_view>
@@ -141,11 +142,13 @@ inline std::string_view view_of(const void* data, std::size_t size) noexcept {
 /// view of key i.
 template <class Key, class Use>
 void in_pieces(std::size_t count, Key&& key, Use&& use) noexcept(noexcept(use({}, 0))) {
-  std::array<std::string_view, piece> views;
+  // An array of views would be filled with empty ones first, which is 16 KiB for a single key.
+  alignas(std::string_view) std::array<std::byte, piece * sizeof(std::string_view)> memory;
+  auto* const views = reinterpret_cast<std::string_view*>(memory.data());
   for (std::size_t first = 0; first < count; first += piece) {
     const std::size_t n = std::min(piece, count - first);
-    for (std::size_t i = 0; i < n; ++i) views[i] = key(first + i);
-    if (!use(std::span<const std::string_view>(views.data(), n), first)) return;
+    for (std::size_t i = 0; i < n; ++i) std::construct_at(views + i, key(first + i));
+    if (!use(std::span<const std::string_view>(views, n), first)) return;
   }
 }
 
