@@ -4,8 +4,10 @@ environment."""
 import ast
 import doctest
 import importlib
+import inspect
 import os
 import pathlib
+import pickle
 import platform
 import re
 import shutil
@@ -94,6 +96,23 @@ def test_names_that_are_made_on_first_use():
                "assert pickle.loads(pickle.dumps(plan)) == plan; bloomset.plans")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert "\nAttributeError: module 'bloomset' has no attribute 'plans'" in done.stderr
+
+
+def test_methods_of_single_keys_are_like_functions():
+    f = bloomset.VectorQuotient.build(["ann"] * 4, capacity=100)
+    for method in (bloomset.Insertable.add, bloomset.Deletable.discard, bloomset.Countable.count):
+        assert pickle.loads(pickle.dumps(method)) is method
+        name = method.__name__
+        assert str(inspect.signature(getattr(f, name))) == "(key)"
+        assert method.__qualname__.endswith(f".{name}")
+        assert getattr(f, name)("ann") == method(f, "ann") == getattr(f, name)(key="ann")
+        for wrong in (dict(), dict(keys="ann"), dict(key="ann", other=1)):
+            with pytest.raises(TypeError):
+                getattr(f, name)(**wrong)
+        with pytest.raises(TypeError):
+            getattr(f, name)("ann", "bob")
+        with pytest.raises(TypeError):
+            method(bloomset.Ribbon.build(["ann"]), "ann")
 
 
 def test_the_stub_is_what_the_extension_has():

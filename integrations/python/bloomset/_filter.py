@@ -290,6 +290,7 @@ class Filter(_native.Filter):
                 f"{f', made by --keys {reader}' if reader else ''}>")
 
 
+@_native.with_direct_methods
 class Insertable(Filter):
     """Filters that take keys at any time.
 
@@ -430,6 +431,7 @@ class Static(Filter):
         return adopt(made, cls)  # type: ignore[return-value]
 
 
+@_native.with_direct_methods
 class Deletable(Insertable):
     """Filters that take keys back. Discard only what was added: a non-member that passes as a member
     would take a member along."""
@@ -456,6 +458,7 @@ class Deletable(Insertable):
         return self._discard_many(keys, offsets)
 
 
+@_native.with_direct_methods
 class Countable(Filter):
     """Filters that know how often a key was added."""
 

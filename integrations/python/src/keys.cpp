@@ -29,7 +29,7 @@ std::string_view key_of_int(PyObject* number, key_word& word) {
   const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
   auto bits = static_cast<unsigned long long>(value);
   if (overflow > 0) bits = PyLong_AsUnsignedLongLong(number);
-  if (PyErr_Occurred() != nullptr || overflow < 0) {
+  if (overflow < 0 || (bits + 1 == 0 && PyErr_Occurred() != nullptr)) {
     PyErr_Clear();
     raise(PyExc_ValueError,
           "an int key is at least -2**63 and below 2**64; give a larger number as str or bytes");
@@ -56,6 +56,10 @@ std::string_view bytes_in(py::handle bytes) {
 std::string_view key_of(py::handle object, key_word& word, py::object& kept) {
   PyObject* const o = object.ptr();
   if (PyUnicode_Check(o)) {
+    if (PyUnicode_IS_COMPACT_ASCII(o)) {  // its UTF-8 bytes are there
+      return {static_cast<const char*>(PyUnicode_DATA(o)),
+              static_cast<std::size_t>(PyUnicode_GET_LENGTH(o))};
+    }
     Py_ssize_t size = 0;
     const char* const data = PyUnicode_AsUTF8AndSize(o, &size);
     if (data == nullptr) throw py::error_already_set();

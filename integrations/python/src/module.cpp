@@ -11,6 +11,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "batches.hpp"
@@ -34,11 +35,14 @@ key_door door_of(const shared_filter& f) noexcept {
 /// As or_raise; where only the mapping is in the way, with what helps.
 template <class T>
 T changed_or_raise(const shared_filter& f, result<T> done) {
-  if (!done && done.error().code == errc::unsupported && !f.can().insert &&
-      find_kind(f.kind())->can.insert) {
-    done.error().message += "; open it with mmap=False";
+  if (!done) [[unlikely]] {
+    if (done.error().code == errc::unsupported && !f.can().insert &&
+        find_kind(f.kind())->can.insert) {
+      done.error().message += "; open it with mmap=False";
+    }
+    raise(done.error());
   }
-  return or_raise(std::move(done));
+  if constexpr (!std::is_void_v<T>) return std::move(*done);
 }
 
 bool contains(const shared_filter& f, std::string_view key) {
@@ -153,6 +157,48 @@ std::array<PyMethodDef, 4> single_key_methods = {
 void set_single_key_slots(PyHeapTypeObject* type) {
   type->as_sequence.sq_contains = &contains_slot;
   type->ht_type.tp_methods = single_key_methods.data();
+}
+
+/// A method of one parameter, `key`, which may be given by name.
+template <PyCFunction Method>
+PyObject* with_keyword(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
+                       PyObject* names) {
+  const bool one = count == 1 && (names == nullptr || PyTuple_GET_SIZE(names) == 0);
+  if (one || (count == 0 && names != nullptr && PyTuple_GET_SIZE(names) == 1 &&
+              PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "key") == 0)) {
+    return Method(self, arguments[0]);
+  }
+  PyErr_SetString(PyExc_TypeError, "one argument is expected: key");
+  return nullptr;
+}
+
+template <PyCFunction Method>
+PyMethodDef direct_method(const char* name) noexcept {
+  // CPython calls it by its flags. The void (*)() tells compilers that the cast is meant.
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&with_keyword<Method>)),
+          METH_FASTCALL | METH_KEYWORDS, nullptr};
+}
+
+/// Class decorator: replaces functions of the class that only pass a key on to a single-key method,
+/// because a call of a function of Python's takes about as long as the filter's work. Signature and
+/// docstring stay.
+py::type with_direct_methods(const py::type& cls) {
+  for (PyMethodDef method : {direct_method<&bool_method<&add>>("add"),
+                             direct_method<&bool_method<&erase_one>>("discard"),
+                             direct_method<&count_method>("count")}) {
+    const py::object function = cls.attr("__dict__").attr("get")(method.ml_name);
+    if (function.is_none()) continue;
+    std::string text = std::string(method.ml_name) + "($self, key)\n--\n\n";
+    const py::object doc = function.attr("__doc__");
+    if (!doc.is_none()) text += py::cast<std::string>(doc);  // python -OO has none
+    // Both live as long as the class, which is as long as the program.
+    method.ml_doc = (new std::string(std::move(text)))->c_str();
+    auto descriptor = py::reinterpret_steal<py::object>(
+        PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(cls.ptr()), new PyMethodDef(method)));
+    if (!descriptor) throw py::error_already_set();
+    py::setattr(cls, method.ml_name, descriptor);
+  }
+  return cls;
 }
 
 /// A bytearray that grows by an answer of type T for each row: memory that NumPy can take over.
@@ -417,6 +463,7 @@ PYBIND11_MODULE(_native, module) {
   add_making(module);
   add_filter(module);
   add_key_counter(module);
+  module.def("with_direct_methods", &with_direct_methods);
   module.def("plan", [](const py::object& kind, const bloomset::plan_request& request,
                         bool deletable, bool counting, bool growing, bool unchanging) {
     return plan(kind, request,

@@ -10,6 +10,7 @@
 #include <pybind11/pybind11.h>
 
 #include <bloomset/any_filter.hpp>
+#include <cstddef>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
@@ -49,6 +50,7 @@ class shared_filter {
   /// Runs `work(filter)` beside other readers, without the GIL.
   template <class Work>
   auto read(Work&& work) const {
+    const busy_mark busy(*this);
     const without_gil released;
     const std::shared_lock lock(mutex_);
     return std::forward<Work>(work)(filter_);
@@ -57,20 +59,26 @@ class shared_filter {
   /// Runs `work(filter)` alone, without the GIL.
   template <class Work>
   auto write(Work&& work) {
+    const busy_mark busy(*this);
     const without_gil released;
     const std::unique_lock lock(mutex_);
     return std::forward<Work>(work)(filter_);
   }
 
   /// The same two for work on one key, which takes less time than to give the GIL back: it is kept
-  /// where the filter is free.
+  /// where the filter is free. While no thread works on the filter without the GIL, the GIL is lock
+  /// enough.
   template <class Work>
   auto read_one(const Work& work) const {
+    if (is_idle()) [[likely]]
+      return work(filter_);
     if (const std::shared_lock lock(mutex_, std::try_to_lock); lock) return work(filter_);
     return read(work);
   }
   template <class Work>
   auto write_one(const Work& work) {
+    if (is_idle()) [[likely]]
+      return work(filter_);
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) return work(filter_);
     return write(work);
   }
@@ -79,6 +87,8 @@ class shared_filter {
   /// Precondition: `other` is another one.
   template <class Work>
   auto write_with(const shared_filter& other, Work&& work) {
+    const busy_mark busy(*this);
+    const busy_mark other_busy(other);
     const without_gil released;
     std::unique_lock ours(mutex_, std::defer_lock);
     std::shared_lock theirs(other.mutex_, std::defer_lock);
@@ -87,6 +97,8 @@ class shared_filter {
   }
   template <class Work>
   auto read_with(const shared_filter& other, Work&& work) const {
+    const busy_mark busy(*this);
+    const busy_mark other_busy(other);
     const without_gil released;
     std::shared_lock ours(mutex_, std::defer_lock);
     std::shared_lock theirs(other.mutex_, std::defer_lock);
@@ -95,6 +107,26 @@ class shared_filter {
   }
 
  private:
+  /// Counts a call that gives the GIL back, from before it does until it has the GIL again.
+  class busy_mark {
+   public:
+    explicit busy_mark(const shared_filter& filter) noexcept : count_(filter.busy_) { ++count_; }
+    busy_mark(const busy_mark&) = delete;
+    busy_mark& operator=(const busy_mark&) = delete;
+    ~busy_mark() { --count_; }
+
+   private:
+    std::size_t& count_;
+  };
+
+  bool is_idle() const noexcept {
+#if defined(Py_GIL_DISABLED)
+    return false;
+#else
+    return busy_ == 0;
+#endif
+  }
+
   any_filter filter_;
   std::optional<stored_filter> file_;
   abilities can_;
@@ -102,6 +134,7 @@ class shared_filter {
   bool by_hash_ = false;
   overfill_watch watch_;
   mutable fair_mutex mutex_;
+  mutable std::size_t busy_ = 0;  // guarded by the GIL
 };
 
 }  // namespace bloomset::python
