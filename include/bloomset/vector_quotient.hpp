@@ -141,8 +141,12 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
 
   /// Whether the key of this hash may be a member; false is certain.
   bool may_contain(const hash_type& h) const noexcept {
-    return detail::vq_ops(layout_).contains(layout_, bytes_.bytes().data(), h) ||
-           (stashed_ != 0 && detail::vq_stashed_copies(reader(), layout_.place(h)) != 0);
+    const std::byte* const blocks = bytes_.bytes().data();
+    // Whether a key is a member cannot be predicted, so it is no branch while the stash is empty.
+    if (stashed_ == 0) [[likely]]
+      return detail::vq_ops(layout_).contains(layout_, blocks, h);
+    return detail::vq_ops(layout_).contains(layout_, blocks, h) ||
+           detail::vq_stashed_copies(reader(), layout_.place(h)) != 0;
   }
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().

@@ -111,6 +111,11 @@ class vq_layout {
     for (unsigned bit = sentinel; bit < vq_block_bits; ++bit) {
       ends_mask_[bit / 64 - 5] |= std::uint64_t{1} << (bit % 64);
     }
+    for (unsigned i = 0; i < 2; ++i) ends_only_[i] = ends_mask_[i] & ~sentinel_[i];
+    rank_byte_ = ends_offset_ / 8 < 48 ? ends_offset_ / 8 : 48;
+    rank_skip_ = ends_offset_ - 8 * rank_byte_;
+    rank_mask_ = rank_skip_ < 64 ? ~std::uint64_t{0} << rank_skip_ : 0;
+    is_narrow_ = slots <= 56 && rank_skip_ + buckets <= 128;
   }
 
   constexpr std::uint64_t blocks() const noexcept { return blocks_; }
@@ -152,6 +157,13 @@ class vq_layout {
     const bool is_last = block >= last_region_;
     const std::uint64_t base = vq_choose(is_last, last_region_, block & ~(vq_region_blocks - 1));
     const std::uint64_t size = vq_choose(is_last, blocks_ - last_region_, vq_region_blocks);
+    return other_block(block, tag, base, size);
+  }
+  /// The same with the first block of the region and its number of blocks.
+  [[gnu::always_inline]] static constexpr std::uint64_t other_block(std::uint64_t block,
+                                                                    std::uint64_t tag,
+                                                                    std::uint64_t base,
+                                                                    std::uint64_t size) noexcept {
     std::uint64_t g = tag * 0xbf58476d1ce4e5b9;
     g = (g ^ (g >> 32)) * 0x94d049bb133111eb;
     g = ((g >> 32) * size) >> 32;
@@ -167,6 +179,20 @@ class vq_layout {
   }
   constexpr vector_quotient_place place_of_pair(std::uint64_t pair) const noexcept {
     return place(pair / tags_, pair % tags_);
+  }
+
+  // For kernels ----------------------------------------------------------------------------------
+
+  /// Whether the ends of all buckets are in two words from byte rank_byte() on, and any slots of a
+  /// bucket in the 57 bits of the ends from the bucket's number on.
+  [[gnu::always_inline]] constexpr bool is_narrow() const noexcept { return is_narrow_; }
+  [[gnu::always_inline]] constexpr unsigned rank_byte() const noexcept { return rank_byte_; }
+  /// The bits of these words before the ends, and the ends in the first word.
+  [[gnu::always_inline]] constexpr unsigned rank_skip() const noexcept { return rank_skip_; }
+  [[gnu::always_inline]] constexpr std::uint64_t rank_mask() const noexcept { return rank_mask_; }
+  /// The ends in word 5 or 6 of a block. All of word 7 are ends.
+  [[gnu::always_inline]] constexpr std::uint64_t ends_of(unsigned word) const noexcept {
+    return ends_only_[word - 5];
   }
 
   // A block --------------------------------------------------------------------------------------
@@ -330,9 +356,14 @@ class vq_layout {
   unsigned slots_;
   unsigned bits_;
   unsigned ends_offset_;
+  unsigned rank_byte_ = 0;
+  unsigned rank_skip_ = 0;
+  bool is_narrow_ = false;
+  std::uint64_t rank_mask_ = 0;
   // NOLINTBEGIN(modernize-avoid-c-arrays): kernels may not emit operators of std::array
   std::uint64_t ends_mask_[4] = {};  // of words 5 to 7: the ends and the sentinel
   std::uint64_t sentinel_[4] = {};
+  std::uint64_t ends_only_[2] = {};
   // NOLINTEND(modernize-avoid-c-arrays)
 };
 

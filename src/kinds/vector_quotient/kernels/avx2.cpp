@@ -71,9 +71,10 @@ constexpr all_lanes all_tables = make_lane_tables();
 }
 
 // A block is two vectors, words 0 to 3 and 4 to 7. The ends are in the upper one.
-template <unsigned LaneBits>
+template <unsigned LaneBits, bool is_narrow_layout>
 class ops {
  public:
+  static constexpr bool is_narrow = is_narrow_layout;
   using vector = __m256i;
 
   [[gnu::always_inline]] explicit ops(const vq_layout& layout)
@@ -257,9 +258,12 @@ class ops {
 const vq_kernels& vq_kernels::vector256(const vq_layout& layout) noexcept {
   using namespace vq_avx2;
   const unsigned bits = layout.remainder_bits();
-  if (bits == 8) return vq_kernels_of<ops<8>>;
-  if (bits < 8) return vq_kernels_of<ops<16>>;
-  if (bits <= max_lane_bits) return vq_kernels_of<ops<32>>;
+  const bool is_narrow = layout.is_narrow();
+  if (bits == 8) return is_narrow ? vq_kernels_of<ops<8, true>> : vq_kernels_of<ops<8, false>>;
+  if (bits < 8) return is_narrow ? vq_kernels_of<ops<16, true>> : vq_kernels_of<ops<16, false>>;
+  if (bits <= max_lane_bits) {
+    return is_narrow ? vq_kernels_of<ops<32, true>> : vq_kernels_of<ops<32, false>>;
+  }
   return scalar;
 }
 

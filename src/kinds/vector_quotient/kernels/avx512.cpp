@@ -60,18 +60,17 @@ constexpr all_lanes all_tables = make_lane_tables();
 
 // A block is one vector. Its remainders are compared in lanes of 8 bits if Vectors is 0, else in so
 // many vectors of lanes of 16 bits.
-template <unsigned Vectors>
+template <unsigned Vectors, bool is_narrow_layout>
 class ops {
  public:
+  static constexpr bool is_narrow = is_narrow_layout;
   using vector = __m512i;
 
   explicit ops(const vq_layout& layout)
       : layout_(layout),
         slots_mask_((std::uint64_t{1} << layout.slots()) - 1),
         word_offsets_(_mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448)),
-        all_slots_(below(layout.slots() * layout.remainder_bits())),
-        last_slot_(
-            _mm512_andnot_si512(below((layout.slots() - 1) * layout.remainder_bits()), all_slots_)),
+        behind_slots_(from(layout.slots() * layout.remainder_bits())),
         width_(all(layout.remainder_bits())) {
     const lane_tables& tables = all_tables.by_bits[layout.remainder_bits() - min_lane_bits];
     for (unsigned v = 0; v < 2; ++v) {
@@ -104,65 +103,67 @@ class ops {
                         : _mm512_set1_epi16(static_cast<short>(remainder));
   }
 
-  // A shift by more than 63, or by a negative number, gives zero.
+  // The slots from `end` on move up by one, and the ends from the bucket's end on by one bit. A
+  // shift by more than 63, or by a negative number, gives zero.
   [[gnu::always_inline]] void insert(std::byte* block, unsigned bucket, unsigned end,
                                      std::uint64_t remainder) const {
     const unsigned slot_at = end * layout_.remainder_bits();
     const unsigned end_at = layout_.ends_offset() + end + bucket;
     const __m512i old = load_block(block);
-    const __m512i lower = _mm512_alignr_epi64(old, _mm512_setzero_si512(), 7);  // words one down
-    const __m512i by_width = _mm512_shldv_epi64(old, lower, width_);
-    const __m512i by_one = _mm512_shldi_epi64(old, lower, 1);
-    const __m512i ends_above = from(end_at);
-    const __m512i moved = _mm512_and_si512(from(slot_at + layout_.remainder_bits()), all_slots_);
-    const __m512i changed =
-        _mm512_or_si512(_mm512_and_si512(from(slot_at), all_slots_), ends_above);
+    const __m512i slots = _mm512_and_si512(all_slots_and(old), from(slot_at));
+    const __m512i ends = _mm512_and_si512(old, from(end_at));
+    const __m512i slots_up = _mm512_shldv_epi64(slots, one_down(slots), width_);
+    const __m512i ends_up = _mm512_shldi_epi64(ends, one_down(ends), 1);
     const __m512i value = all(remainder);
     const __m512i offset = _mm512_sub_epi64(all(slot_at), word_offsets_);
-    const __m512i inserted =
-        _mm512_or_si512(_mm512_sllv_epi64(value, offset),
-                        _mm512_srlv_epi64(value, _mm512_sub_epi64(_mm512_setzero_si512(), offset)));
+    const __m512i low = _mm512_sllv_epi64(value, offset);
+    const __m512i high = _mm512_srlv_epi64(value, _mm512_sub_epi64(word_offsets_, all(slot_at)));
     const __m512i one = _mm512_sllv_epi64(all(1), _mm512_sub_epi64(all(end_at), word_offsets_));
-    __m512i updated = _mm512_andnot_si512(changed, old);
-    updated = _mm512_ternarylogic_epi64(updated, by_width, moved, a_or_b_and_c);
-    updated = _mm512_ternarylogic_epi64(updated, by_one, _mm512_andnot_si512(one, ends_above),
-                                        a_or_b_and_c);
-    updated = _mm512_ternarylogic_epi64(updated, inserted, one, a_or_b_or_c);
-    _mm512_store_si512(block, updated);
+    const __m512i kept = _mm512_ternarylogic_epi64(old, slots, ends, a_xor_b_xor_c);
+    const __m512i moved = _mm512_ternarylogic_epi64(slots_up, ends_up, one, a_or_b_or_c);
+    const __m512i with_value = _mm512_ternarylogic_epi64(low, high, kept, a_or_b_or_c);
+    _mm512_store_si512(block, _mm512_or_si512(moved, with_value));
   }
 
   [[gnu::always_inline]] void erase(std::byte* block, unsigned bucket, unsigned slot) const {
-    const unsigned slot_at = slot * layout_.remainder_bits();
-    const unsigned end_at = layout_.ends_offset() + slot + bucket;
     const __m512i old = load_block(block);
-    const __m512i upper = _mm512_alignr_epi64(_mm512_setzero_si512(), old, 1);  // words one up
-    const __m512i by_width = _mm512_shrdv_epi64(old, upper, width_);
-    const __m512i by_one = _mm512_shrdi_epi64(old, upper, 1);
-    const __m512i above = _mm512_and_si512(from(slot_at), all_slots_);
-    const __m512i ends_above = from(end_at);
-    __m512i updated = _mm512_andnot_si512(_mm512_or_si512(above, ends_above), old);
-    updated = _mm512_ternarylogic_epi64(updated, by_width, _mm512_andnot_si512(last_slot_, above),
-                                        a_or_b_and_c);
-    updated = _mm512_ternarylogic_epi64(updated, by_one, ends_above, a_or_b_and_c);
-    _mm512_store_si512(block, updated);
+    const __m512i slots = all_slots_and(old);
+    const __m512i from_slot = from(slot * layout_.remainder_bits());
+    const __m512i from_end = from(layout_.ends_offset() + slot + bucket);
+    const __m512i slots_down = _mm512_shrdv_epi64(slots, one_up(slots), width_);
+    const __m512i ends_down = _mm512_shrdi_epi64(old, one_up(old), 1);
+    // The ends begin behind the slots, so the bits from a slot on are slots, zeros and ends.
+    const __m512i ends = _mm512_xor_si512(old, slots);
+    const __m512i new_slots =
+        _mm512_ternarylogic_epi64(from_slot, slots_down, slots, a_selects_b_else_c);
+    const __m512i new_ends =
+        _mm512_ternarylogic_epi64(from_end, ends_down, ends, a_selects_b_else_c);
+    _mm512_store_si512(block, _mm512_or_si512(new_slots, new_ends));
   }
 
  private:
   // Truth tables of VPTERNLOGQ.
-  static constexpr int a_or_b_and_c = 0xf8;
   static constexpr int a_or_b_or_c = 0xfe;
+  static constexpr int a_xor_b_xor_c = 0x96;
+  static constexpr int a_selects_b_else_c = 0xca;
 
   [[gnu::always_inline]] static __m512i all(std::uint64_t x) {
     return _mm512_set1_epi64(static_cast<long long>(x));
   }
-  // The bits of a block from `bit` on, and those below it.
-  [[gnu::always_inline]] __m512i from(unsigned bit) const {
-    const __m512i offset = _mm512_sub_epi64(all(bit), word_offsets_);
-    return _mm512_sllv_epi64(_mm512_set1_epi64(-1),
-                             _mm512_max_epi64(offset, _mm512_setzero_si512()));
+  [[gnu::always_inline]] static __m512i one_down(__m512i words) {
+    return _mm512_alignr_epi64(words, _mm512_setzero_si512(), 7);
   }
-  [[gnu::always_inline]] __m512i below(unsigned bit) const {
-    return _mm512_andnot_si512(from(bit), _mm512_set1_epi64(-1));
+  [[gnu::always_inline]] static __m512i one_up(__m512i words) {
+    return _mm512_alignr_epi64(_mm512_setzero_si512(), words, 1);
+  }
+  // The bits of a block from `bit` on. Bits are less than 2^16, so a lane of 16 bits has the
+  // distance from each word, or 0 if the word is behind the bit.
+  [[gnu::always_inline]] __m512i from(unsigned bit) const {
+    return _mm512_sllv_epi64(_mm512_set1_epi64(-1), _mm512_subs_epu16(all(bit), word_offsets_));
+  }
+  // The bits of all slots of a block.
+  [[gnu::always_inline]] __m512i all_slots_and(__m512i block) const {
+    return _mm512_andnot_si512(behind_slots_, block);
   }
 
   const vq_layout& layout_;
@@ -171,8 +172,7 @@ class ops {
   __m512i shifts_[2];
   __m512i lane_mask_;
   __m512i word_offsets_;  // of the words of a block, in bits
-  __m512i all_slots_;     // the bits of all slots
-  __m512i last_slot_;
+  __m512i behind_slots_;  // all bits behind those of the slots
   __m512i width_;
 };
 
@@ -184,9 +184,13 @@ class ops {
 // Remainders of more than 16 bits are left to AVX2, which has lanes of 32 bits.
 const vq_kernels& vq_kernels::vector512(const vq_layout& layout) noexcept {
   using namespace vq_avx512;
-  if (layout.remainder_bits() <= 8) return vq_kernels_of<ops<0>>;
   if (layout.remainder_bits() > max_lane_bits) return vector256(layout);
-  return layout.slots() <= 32 ? vq_kernels_of<ops<1>> : vq_kernels_of<ops<2>>;
+  const bool is_short = layout.remainder_bits() <= 8;
+  if (!layout.is_narrow()) [[unlikely]] {
+    return is_short ? vq_kernels_of<ops<0, false>> : vq_kernels_of<ops<2, false>>;
+  }
+  if (is_short) return vq_kernels_of<ops<0, true>>;
+  return layout.slots() <= 32 ? vq_kernels_of<ops<1, true>> : vq_kernels_of<ops<2, true>>;
 }
 
 }  // namespace bloomset::detail

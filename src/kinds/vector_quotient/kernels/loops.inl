@@ -1,6 +1,8 @@
 // The operations for AVX2 and AVX-512; those of the scalar kernels are in scalar.cpp.
 // Included inside the namespace and target region of the instruction set, behind cpu/lanes256.inl
 // or cpu/lanes512.inl and before `Ops`, which is made from a vq_layout and has:
+//   static constexpr bool is_narrow
+//       whether it is for layouts that are (vq_layout::is_narrow)
 //   vector broadcast(std::uint64_t remainder) const
 //   std::uint64_t equal(const std::byte* block, vector wanted) const
 //       a bit for each slot: whether it has the remainder, in any bucket
@@ -62,6 +64,21 @@ struct vq_group {
   }
 }
 
+// vq_layout::place. Which region is the last cannot be predicted in filters of a few regions, and
+// compilers make more of it than two CMOVs.
+[[gnu::always_inline]] inline vector_quotient_place vq_place(const vq_layout& layout, hash64 h) {
+  const std::uint64_t tag = mulhi64(h.value * 0x9e3779b97f4a7c15, layout.tags());
+  const std::uint64_t first = mulhi64(h.value, layout.blocks());
+  const std::uint64_t last = layout.last_region();
+  std::uint64_t base = first & ~(vq_region_blocks - 1);
+  std::uint64_t size = vq_region_blocks;
+  asm("cmp %[last], %[first]\n\tcmovae %[last], %[base]\n\tcmovae %[last_size], %[size]"
+      : [base] "+&r"(base), [size] "+&r"(size)
+      : [first] "r"(first), [last] "r"(last), [last_size] "r"(layout.blocks() - last)
+      : "cc");
+  return {first, layout.other_block(first, tag, base, size), tag};
+}
+
 // Those of the slots that are in the run.
 [[gnu::always_inline]] inline std::uint64_t vq_in_run(const vq_run& run, std::uint64_t slots) {
   return _bzhi_u64(slots, run.end) ^ _bzhi_u64(slots, run.begin);
@@ -91,6 +108,68 @@ struct vq_group {
   return {slot + static_cast<unsigned>(_tzcnt_u64(left)) + 1, slot + after, layout.taken(ends)};
 }
 
+// Where the ends of any block have a bucket. Slot s of bucket b has its one at bit s + b of the
+// ends, so bit s of the 57 bits from bit b on tells whether slot s can be the bucket's.
+struct vq_window {
+  std::uint64_t byte;  // of the block: the eight bytes from there have bit b
+  std::uint64_t shift;
+  // Of the ends before bit b, those in the two words from rank_byte() on.
+  unsigned low;
+  unsigned high;
+};
+[[gnu::always_inline]] inline vq_window vq_window_of(const vq_layout& layout, unsigned bucket) {
+  const unsigned bit = layout.ends_offset() + bucket;
+  // Eight bytes from a later one would leave the block. One key in eight has such a bucket, so it
+  // is no branch.
+  std::uint64_t byte = bit / 8 < 56 ? bit / 8 : 56;  // NOLINT(misc-const-correctness): asm
+  asm("" : "+r"(byte));
+  const unsigned low = layout.rank_skip() + bucket;
+  unsigned high = low < 64 ? 64 : low;  // NOLINT(misc-const-correctness): asm
+  asm("" : "+r"(high));
+  return {byte, bit - 8 * byte, low, high - 64};
+}
+
+// The slots of a bucket's run, and the bit of slot `end + 1`, or 0 for none.
+struct vq_slots {
+  std::uint64_t run;
+  std::uint64_t behind;
+
+  [[gnu::always_inline]] unsigned end() const {
+    return static_cast<unsigned>(_tzcnt_u64(behind)) - 1;
+  }
+};
+
+// A block with R remainders before the bucket has the bucket's run between zeros R - 1 and R of its
+// window. PDEP finds both. Zeros behind the last slot may lie behind the window.
+template <bool is_narrow>
+[[gnu::always_inline]] inline vq_slots vq_find_slots(const vq_layout& layout,
+                                                     const std::byte* block, unsigned bucket,
+                                                     const vq_window& window) {
+  if constexpr (!is_narrow) {
+    const vq_run at = vq_locate(layout, block, bucket);
+    return {vq_in_run(at, ~std::uint64_t{0}), std::uint64_t{2} << (at.end % 64)};
+  }
+  std::uint64_t words[3];
+  __builtin_memcpy(&words[0], block + layout.rank_byte(), 16);
+  __builtin_memcpy(&words[2], block + window.byte, 8);
+  const auto before = __builtin_popcountll(_bzhi_u64(words[0] & layout.rank_mask(), window.low)) +
+                      __builtin_popcountll(_bzhi_u64(words[1], window.high));
+  const std::uint64_t ones = words[2] >> window.shift;
+  const std::uint64_t zeros = ~(ones + ones);  // one place up, and a zero before them
+  // 2^R, or 0 for more than 63 remainders, which only a damaged block has.
+  const std::uint64_t nth = _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(before)) + 1;
+  const std::uint64_t behind = _pdep_u64(nth + nth, zeros);
+  return {(behind >> 1) - _pdep_u64(nth, zeros), behind};
+}
+
+// layout.taken(block) with POPCNT.
+[[gnu::always_inline]] inline std::uint64_t vq_taken(const vq_layout& layout,
+                                                     const std::byte* block) {
+  return static_cast<std::uint64_t>(__builtin_popcountll(vq_word(block, 5) & layout.ends_of(5)) +
+                                    __builtin_popcountll(vq_word(block, 6) & layout.ends_of(6)) +
+                                    __builtin_popcountll(vq_word(block, 7)));
+}
+
 // A key, and what its blocks have of it.
 template <class Ops>
 struct vq_key {
@@ -99,79 +178,90 @@ struct vq_key {
   unsigned bucket;
   std::uint64_t remainder;
   typename Ops::vector wanted;
+  vq_window window;
 
   [[gnu::always_inline]] vq_key(const vq_layout& its_layout, const Ops& its_ops, std::uint64_t tag)
       : layout(its_layout),
         ops(its_ops),
         bucket(layout.bucket_of(tag)),
         remainder(layout.remainder_of(tag)),
-        wanted(ops.broadcast(remainder)) {}
+        wanted(ops.broadcast(remainder)),
+        window(vq_window_of(layout, bucket)) {}
 
-  [[gnu::always_inline]] vq_lookup in(const std::byte* block) const {
-    const std::uint64_t equal = ops.equal(block, wanted);
-    const vq_run at = vq_locate(layout, block, bucket);
-    const std::uint64_t found = vq_in_run(at, equal);
-    return {static_cast<unsigned>(__builtin_popcountll(found)),
-            static_cast<unsigned>(_tzcnt_u64(found)), at.end, at.taken};
+  // The slots of its bucket.
+  [[gnu::always_inline]] vq_slots slots_in(const std::byte* block) const {
+    return vq_find_slots<Ops::is_narrow>(layout, block, bucket, window);
+  }
+  // Those with its remainder.
+  [[gnu::always_inline]] std::uint64_t copies_in(const std::byte* block) const {
+    return ops.equal(block, wanted) & slots_in(block).run;
+  }
+  // Whether it has copies, with branches. Finds the run only if a slot with the remainder can be
+  // the bucket's: slot s of bucket b has its one at bit s + b of the ends.
+  [[gnu::always_inline]] bool is_in(const std::byte* block) const {
+    std::uint64_t ends = 0;
+    __builtin_memcpy(&ends, block + window.byte, 8);
+    const std::uint64_t unknown = Ops::is_narrow ? 0 : ~std::uint64_t{0} << 57;
+    const std::uint64_t equal = ops.equal(block, wanted) & (ends >> window.shift | unknown);
+    return equal != 0 && (equal & slots_in(block).run) != 0;
   }
 };
 
 // Single keys -------------------------------------------------------------------------------------
 
-// The slots that a bucket may have: slot s of bucket b has its one at bit s + b of the ends. The
-// run is needed only if such a slot has the remainder, which is rare for an absent key.
-[[gnu::always_inline]] inline std::uint64_t vq_possible_slots(const vq_layout& layout,
-                                                              const std::byte* block,
-                                                              unsigned bucket) {
-  const unsigned bit = layout.ends_offset() + bucket;
-  const int behind = static_cast<int>(56 - bit / 8);  // less than 0: 8 bytes would leave the block
-  const unsigned byte = bit / 8 + static_cast<unsigned>(behind & (behind >> 31));
-  std::uint64_t ends = 0;
-  __builtin_memcpy(&ends, block + byte, sizeof ends);
-  return ends >> (bit - 8 * byte) | ~std::uint64_t{0} << 57;
-}
+// A filter of this many blocks (8 MiB) is beyond the second-level cache. There a query branches on
+// what a block has: while blocks are on their way, the queries behind it begin with theirs, and it
+// leaves less work that waits. In smaller filters these branches would be mispredicted too often.
+constexpr std::uint64_t vq_many_blocks = std::uint64_t{1} << 17;
 
 template <class Ops>
 bool vq_contains(const vq_layout& layout, const std::byte* blocks, hash64 h) {
-  const vector_quotient_place at = vq_fetch_place(layout, blocks, h);
+  const vector_quotient_place at = vq_place(layout, h);
   const Ops ops(layout);
   const vq_key<Ops> key(layout, ops, at.tag);
   const std::byte* const a = layout.block(blocks, at.first);
   const std::byte* const b = layout.block(blocks, at.second);
-  std::uint64_t in_a = ops.equal(a, key.wanted);
-  std::uint64_t in_b = ops.equal(b, key.wanted);
-  // An equal remainder in another bucket: one in 12 absent keys at r = 10, half of them at r = 7.
-  if (layout.remainder_bits() >= 10 && (in_a | in_b) == 0) return false;
-  in_a &= vq_possible_slots(layout, a, key.bucket);
-  in_b &= vq_possible_slots(layout, b, key.bucket);
-  if ((in_a | in_b) == 0) return false;
-  // Usually one of the two. It cannot be predicted which, so the compiler may not make it a branch.
-  std::uint64_t in_first = 0 - std::uint64_t{in_a != 0};  // NOLINT(misc-const-correctness): asm
-  asm("" : "+r"(in_first));
-  const std::uint64_t block = at.second ^ ((at.first ^ at.second) & in_first);
-  const vq_run found = vq_locate(layout, layout.block(blocks, block), key.bucket);
-  if (vq_in_run(found, in_a | (in_b & ~in_first)) != 0) return true;
-  return (in_b & in_first) != 0 && vq_in_run(vq_locate(layout, b, key.bucket), in_b) != 0;
+  if (layout.blocks() < vq_many_blocks) return (key.copies_in(a) | key.copies_in(b)) != 0;
+  prefetch_line(b);
+  return key.is_in(a) || key.is_in(b);
 }
-
-#include "kinds/vector_quotient/kernels/insert.inl"
 
 template <class Ops>
 [[gnu::always_inline]] inline insert_outcome vq_insert_at(const vq_layout& layout, const Ops& ops,
                                                           const vq_writer& filter,
                                                           vector_quotient_place at) {
   const vq_key<Ops> key(layout, ops, at.tag);
-  return vq_insert_with(
-      layout, filter, at,
-      [&](const std::byte* block) __attribute__((always_inline)) { return key.in(block); },
-      [&](std::byte* block, unsigned end) __attribute__((always_inline)) {
-        ops.insert(block, key.bucket, end, key.remainder);
-      });
+  std::byte* const first = layout.block(filter.blocks, at.first);
+  std::byte* const second = layout.block(filter.blocks, at.second);
+  const vq_slots a = key.slots_in(first);
+  const vq_slots b = key.slots_in(second);
+  const std::uint64_t in_a = ops.equal(first, key.wanted) & a.run;
+  const std::uint64_t in_b = ops.equal(second, key.wanted) & b.run;
+  const std::uint64_t a_taken = vq_taken(layout, first);
+  const std::uint64_t b_taken = vq_taken(layout, second);
+  // The emptier block. It cannot be predicted, so the compiler may not make it a branch.
+  std::byte* block = first;
+  std::uint64_t behind = a.behind;
+  std::uint64_t taken = a_taken;
+  asm("cmp %[a_taken], %[b_taken]\n\tcmovb %[second], %[block]\n\tcmovb %[b_behind], %[behind]\n\t"
+      "cmovb %[b_taken], %[taken]"
+      : [block] "+&r"(block), [behind] "+&r"(behind), [taken] "+&r"(taken)
+      :
+      [a_taken] "r"(a_taken), [b_taken] "r"(b_taken), [second] "r"(second), [b_behind] "r"(b.behind)
+      : "cc");
+  if ((in_a | in_b) != 0 || taken >= layout.slots() || *filter.stashed != 0) [[unlikely]] {
+    const auto present =
+        __builtin_popcountll(in_a) + (first == second ? 0 : __builtin_popcountll(in_b));
+    return vq_insert_slow(filter, vector_quotient_place(at), static_cast<unsigned>(present));
+  }
+  ops.insert(block, key.bucket, vq_slots{0, behind}.end(), key.remainder);
+  ++*filter.count;
+  return insert_outcome::inserted;
 }
 template <class Ops>
 insert_outcome vq_insert_one(const vq_writer& filter, hash64 h) {
   const vq_layout& layout = *filter.layout;
-  const vector_quotient_place at = vq_fetch_place(layout, filter.blocks, h);
+  const vector_quotient_place at = vq_place(layout, h);
   return vq_insert_at(layout, Ops(layout), filter, at);
 }
 
@@ -182,19 +272,19 @@ template <class Ops>
     return vq_erase(filter, vector_quotient_place(at));
   }
   const vq_key<Ops> key(layout, ops, at.tag);
-  const vq_lookup a = key.in(layout.block(filter.blocks, at.first));
-  const vq_lookup b = key.in(layout.block(filter.blocks, at.second));
-  if (a.copies + b.copies == 0) return false;
-  const bool is_first = a.copies != 0;
+  const std::uint64_t in_a = key.copies_in(layout.block(filter.blocks, at.first));
+  const std::uint64_t in_b = key.copies_in(layout.block(filter.blocks, at.second));
+  if ((in_a | in_b) == 0) return false;
+  const bool is_first = in_a != 0;
   ops.erase(layout.block(filter.blocks, vq_choose(is_first, at.first, at.second)), key.bucket,
-            static_cast<unsigned>(vq_choose(is_first, a.slot, b.slot)));
+            static_cast<unsigned>(_tzcnt_u64(vq_choose(is_first, in_a, in_b))));
   *filter.count -= *filter.count != 0;
   return true;
 }
 template <class Ops>
 bool vq_erase_one(const vq_writer& filter, hash64 h) {
   const vq_layout& layout = *filter.layout;
-  const vector_quotient_place at = vq_fetch_place(layout, filter.blocks, h);
+  const vector_quotient_place at = vq_place(layout, h);
   return vq_erase_at(layout, Ops(layout), filter, at);
 }
 
@@ -270,34 +360,36 @@ void vq_may_contain_loop(const vq_reader& filter, std::span<const hash64> hashes
   const std::byte* const blocks = filter.blocks;
   vq_candidate candidates[2 * vq_group_keys + 1];
   vq_for_groups(layout, blocks, hashes,
-                [&](std::size_t first, std::size_t size, const vq_group& group,
-                    auto prefetch) __attribute__((always_inline)) {
-                  std::size_t listed = 0;
-                  for (std::size_t i = 0; i < size; ++i) {
-                    prefetch(i);
-                    const auto wanted = ops.broadcast(layout.remainder_of(group.tag[i]));
-                    for (const std::uint64_t at : {group.first[i], group.second[i]}) {
-                      const std::uint64_t equal = ops.equal(layout.block(blocks, at), wanted);
-                      candidates[listed].equal = equal;
-                      candidates[listed].block = at;
-                      candidates[listed].key = i;
-                      listed += equal != 0;
-                    }
-                    answers[first + i] = false;
-                  }
-                  for (std::size_t i = 0; i < listed; ++i) {
-                    const vq_candidate& c = candidates[i];
-                    const unsigned bucket = layout.bucket_of(group.tag[c.key]);
-                    const vq_run at = vq_locate(layout, layout.block(blocks, c.block), bucket);
-                    answers[first + c.key] |= vq_in_run(at, c.equal) != 0;
-                  }
-                  if (filter.stashed != 0) [[unlikely]] {
-                    for (std::size_t i = 0; i < size; ++i) {
-                      answers[first + i] |= vq_stashed_copies(filter, group[i]) != 0;
-                    }
-                  }
-                  return true;
-                });
+                [&](std::size_t first, std::size_t size, const vq_group& group, auto prefetch)
+                    __attribute__((always_inline)) {
+                      std::size_t listed = 0;
+                      for (std::size_t i = 0; i < size; ++i) {
+                        prefetch(i);
+                        const auto wanted = ops.broadcast(layout.remainder_of(group.tag[i]));
+                        for (const std::uint64_t at : {group.first[i], group.second[i]}) {
+                          const std::uint64_t equal = ops.equal(layout.block(blocks, at), wanted);
+                          candidates[listed].equal = equal;
+                          candidates[listed].block = at;
+                          candidates[listed].key = i;
+                          listed += equal != 0;
+                        }
+                        answers[first + i] = false;
+                      }
+                      for (std::size_t i = 0; i < listed; ++i) {
+                        const vq_candidate& c = candidates[i];
+                        const unsigned bucket = layout.bucket_of(group.tag[c.key]);
+                        const vq_slots at =
+                            vq_find_slots<Ops::is_narrow>(layout, layout.block(blocks, c.block),
+                                                          bucket, vq_window_of(layout, bucket));
+                        answers[first + c.key] |= (at.run & c.equal) != 0;
+                      }
+                      if (filter.stashed != 0) [[unlikely]] {
+                        for (std::size_t i = 0; i < size; ++i) {
+                          answers[first + i] |= vq_stashed_copies(filter, group[i]) != 0;
+                        }
+                      }
+                      return true;
+                    });
 }
 
 // NOLINTEND(modernize-avoid-c-arrays)
@@ -310,10 +402,12 @@ void vq_count_loop(const vq_reader& filter, std::span<const hash64> hashes, std:
   vq_for_places(layout, blocks, hashes,
                 [&](std::size_t i, const vector_quotient_place& at) __attribute__((always_inline)) {
                   const vq_key<Ops> key(layout, ops, at.tag);
-                  std::uint64_t found = key.in(layout.block(blocks, at.first)).copies;
-                  if (at.second != at.first) {
-                    found += key.in(layout.block(blocks, at.second)).copies;
-                  }
+                  const auto copies_in = [&](std::uint64_t block) __attribute__((always_inline)) {
+                    const std::uint64_t slots = key.copies_in(layout.block(blocks, block));
+                    return static_cast<std::uint64_t>(__builtin_popcountll(slots));
+                  };
+                  std::uint64_t found = copies_in(at.first);
+                  if (at.second != at.first) found += copies_in(at.second);
                   if (found == 0) {
                     if (filter.stashed != 0) found = vq_stashed_copies(filter, at);
                   } else if (filter.overflow.entries() != 0) {
