@@ -133,8 +133,13 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   /// Whether the key of this hash may be a member. False is certain.
   [[gnu::always_inline]] bool may_contain(const hash_type& h) const noexcept {
     const auto at = detail::place_of(params_, h);
-    return detail::native_segments::contains(params_, table().query(at)) ||
-           table_.counted(at, h) != 0;
+    const detail::segment_query query = table().query(at);
+    // In a filter beyond the second-level cache: its segments have about 20 KB.
+    if (params_.level >= min_prefetched_level) {
+      const detail::segment_view view({params_.cell_bits, at.slot_bits}, query.segment());
+      view.prefetch_likely<0>(at.cell);
+    }
+    return detail::native_segments::contains(params_, query) || table_.counted(at, h) != 0;
   }
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
@@ -322,6 +327,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   template <piecewise_storage Other>
   friend class basic_expandable;
   using table_type = detail::segment_table<Storage>;
+  static constexpr unsigned min_prefetched_level = 8;
 
   basic_expandable(const expandable_params& params, table_type table, std::uint64_t count)
       : params_(params), table_(std::move(table)), count_(count) {}

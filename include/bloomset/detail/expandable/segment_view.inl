@@ -72,6 +72,16 @@ class segment_view {
     prefetch_line(area_ + block_offset(block + 1));
   }
 
+  /// Prefetches four cache lines where the block is likely to be, for writing if `Write` is 1.
+  /// Blocks are almost equally long: in a segment of 2^14 cells the standard deviation of their
+  /// begin is 80 bytes. A single operation would otherwise wait for the block's offset first.
+  template <int Write>
+  void prefetch_likely(std::size_t cell) const noexcept {
+    const std::size_t begin = limit_ * (cell / block_cells) >> (shape_.cell_bits - block_cell_bits);
+    const std::byte* const likely = area_ + begin;
+    for (int line = -1; line <= 2; ++line) prefetch_line<Write>(likely + 64 * line);
+  }
+
   /// Prefetches four cache lines from the block's begin on, for writing.
   void prefetch_near(std::size_t cell) const noexcept {
     const std::byte* const begin = area_ + block_offset(cell / block_cells);
