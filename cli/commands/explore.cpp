@@ -36,8 +36,8 @@ result<fs::path> page() {
   }
   return fail(errc::not_found,
               fmt::format("the explorer page is not installed with this program ({} is missing); "
-                          "in a checkout of Bloomset, './quickstart.sh --explorer' builds it and "
-                          "'build/bloomset explore' opens it",
+                          "Debian's package bloomset-explorer contains it, and in a checkout of "
+                          "Bloomset './quickstart.sh --explorer' builds it",
                           candidates.back().string()));
 }
 

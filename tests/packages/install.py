@@ -67,6 +67,7 @@ WAYS = [
     quickstart(" --all", "build explorer",
                f"cmake --install build --prefix build/usr; PATH=$PWD/build/usr/bin:$PATH {COMMAND_LINE}"),
     debian("bloomset", [LIBRARY], f"{COMMAND_LINE}; debian/tests/texts", "man-db"),
+    debian("bloomset-explorer", ["bloomset", LIBRARY], "test -s $(bloomset explore --print)", ""),
     debian("bloomset-module", [], "debian/tests/module", "redis-server"),
     debian("python3-bloomset", [LIBRARY], "debian/tests/python", "python3"),
     debian("libbloomset-dev", [LIBRARY, LEVELDB], "debian/tests/library",

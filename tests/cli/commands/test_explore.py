@@ -56,4 +56,4 @@ def test_a_program_without_its_page_says_so(run, tmp_path, bloomset):
     shutil.copy(bloomset, alone)
     done = subprocess.run([alone, "explore"], capture_output=True, text=True)
     assert done.returncode == 2
-    assert "not installed" in done.stderr and done.stderr.count("\n") == 1
+    assert "not installed" in done.stderr and "bloomset-explorer" in done.stderr and done.stderr.count("\n") == 1
