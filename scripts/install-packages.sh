@@ -31,8 +31,10 @@ peers=(python3 python3-numpy python3-bitarray python3-flor libbloom-dev librocks
 boost=('libboost1.81-dev|libboost-dev')
 # With build: every compiler that scripts/compilers.sh tries.
 compilers=(python3 {g++-{12..16},clang-{16..22}}'?')
-# With build: Debian packages, and the bare system in which they are tried.
-packages=(build-essential debhelper dpkg-dev dh-python python3-dev pybind11-dev libleveldb-dev libsnappy-dev lintian debootstrap minisign)
+# With build: Debian packages, the bare system in which they are tried, and wheels. JavaCPP's packages of Maven have some
+# versions of CPython.
+packages=(build-essential debhelper dpkg-dev dh-python python3-dev pybind11-dev libleveldb-dev libsnappy-dev lintian debootstrap
+  minisign python3-venv curl qemu-user maven)
 
 wanted=()
 for group in "$@"; do
