@@ -36,7 +36,7 @@ Build-Depends:
  zlib1g-dev,
 Standards-Version: 4.6.2
 """
-PACKAGES = '#!/bin/sh\nmkdir "$1" && echo package >"$1/bloomset.package"\n'
+PACKAGES = '#!/bin/sh\nmkdir -p "$1" && echo package >"$1/$(basename "$0" .sh)"\n'
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def tree(tmp_path, monkeypatch):
     folder = tmp_path / "tree"
     (folder / "scripts").mkdir(parents=True)
     shutil.copy(SCRIPT, folder / "scripts")
-    for script in ("python-packages.sh", "debian-packages.sh"):
+    for script in ("debian-arm64-packages.sh", "debian-packages.sh", "python-wheels.sh"):
         (folder / "scripts" / script).write_text(PACKAGES)
         (folder / "scripts" / script).chmod(0o755)
     shutil.copy(SCRIPT.with_name("sbom"), folder / "scripts")
@@ -79,15 +79,16 @@ def test_what_a_release_has(tree, tmp_path):
     done = release(tree, out)
     assert done.returncode == 0, done.stderr
     assert {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == {
-        "NOTES.md", "SBOM.json", "SHA256SUMS", "bloomset-1.2.0.tar.gz", "debian/bloomset.package", "python/bloomset.package"}
+        "NOTES.md", "SBOM.json", "SHA256SUMS", "bloomset-1.2.0.tar.gz", "debian/debian-arm64-packages", "debian/debian-packages",
+        "python/python-wheels"}
     assert (out / "NOTES.md").read_text() == "- First.\n\n### Library\n\n- Second.\n"
-    assert done.stdout == (out / "SHA256SUMS").read_text() and len(done.stdout.splitlines()) == 5
+    assert done.stdout == (out / "SHA256SUMS").read_text() and len(done.stdout.splitlines()) == 6
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out, check=True)
     with tarfile.open(out / "bloomset-1.2.0.tar.gz") as tar:
         assert sorted(member.name for member in tar if member.isfile()) == [
             "bloomset-1.2.0/CHANGELOG.md", "bloomset-1.2.0/CMakeLists.txt", "bloomset-1.2.0/debian/control",
-            "bloomset-1.2.0/scripts/debian-packages.sh", "bloomset-1.2.0/scripts/python-packages.sh",
-            "bloomset-1.2.0/scripts/release", "bloomset-1.2.0/scripts/sbom"]
+            "bloomset-1.2.0/scripts/debian-arm64-packages.sh", "bloomset-1.2.0/scripts/debian-packages.sh",
+            "bloomset-1.2.0/scripts/python-wheels.sh", "bloomset-1.2.0/scripts/release", "bloomset-1.2.0/scripts/sbom"]
 
 
 def test_the_sbom_names_the_libraries_and_their_versions(tree, tmp_path):
@@ -98,6 +99,19 @@ def test_the_sbom_names_the_libraries_and_their_versions(tree, tmp_path):
     version = subprocess.check_output(["dpkg-query", "-W", "-f", "${Version}", "libxxhash-dev"], text=True)
     assert bom["components"][0]["purl"] == f"pkg:deb/debian/libxxhash-dev@{urllib.parse.quote(version, safe=':')}"
     assert bom["dependencies"] == [{"ref": "bloomset", "dependsOn": ["libxxhash-dev", "zlib1g-dev"]}]
+
+
+def test_the_sbom_names_what_the_wheels_and_the_page_contain(tree, tmp_path):
+    (tree / "explorer").mkdir()
+    packages = {"": {"version": "1"}, "node_modules/@a/b": {"version": "2"}, "node_modules/c": {"version": "3", "dev": True}}
+    (tree / "explorer" / "package-lock.json").write_text(json.dumps({"packages": packages}))
+    (tree / ".gitignore").write_text("/build-*/\n")
+    commit(tree)
+    for package in ("pip-9", "pybind11-4"):
+        (tree / "build-wheels/tools/lib/python3.11/site-packages" / f"{package}.dist-info").mkdir(parents=True)
+    assert release(tree, tmp_path / "out").returncode == 0
+    bom = json.loads((tmp_path / "out" / "SBOM.json").read_text())
+    assert [each["purl"] for each in bom["components"][2:]] == ["pkg:pypi/pybind11@4", "pkg:npm/%40a/b@2"]
 
 
 def test_a_package_that_is_not_installed_has_no_sbom(tree, tmp_path):
