@@ -156,7 +156,8 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   insert_outcome insert(const hash_type& h) noexcept
     requires growable_storage<Storage>
   {
-    const insert_outcome outcome = table().insert(params_, h);
+    table().prefetch_to_change(params_, h);
+    const insert_outcome outcome = table_.insert(params_, h);
     count_ += is_contained(outcome);
     return outcome;
   }
@@ -218,11 +219,8 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   bool erase(const hash_type& h) noexcept
     requires growable_storage<Storage>
   {
-    if (!table().erase(params_, h)) return false;
-    // The count of a damaged file may be too low.
-    count_ -= count_ != 0;
-    if (count_ == 0) clear();
-    return true;
+    table().prefetch_to_change(params_, h);
+    return erase_prefetched(h);
   }
 
   /// Erases a batch, in order. Precondition: erased.size() >= hs.size().
@@ -232,7 +230,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
     assert(erased.size() >= hs.size());
     bool* next = erased.data();
     detail::change_pipeline(params_, table(), hs, [&](auto& group) noexcept {
-      for (const hash64 h : group.keys()) *next++ = erase(h);
+      for (const hash64 h : group.keys()) *next++ = erase_prefetched(h);
       return true;
     });
   }
@@ -331,6 +329,16 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
 
   basic_expandable(const expandable_params& params, table_type table, std::uint64_t count)
       : params_(params), table_(std::move(table)), count_(count) {}
+
+  bool erase_prefetched(hash64 h) noexcept
+    requires growable_storage<Storage>
+  {
+    if (!table_.erase(params_, h)) return false;
+    // The count of a damaged file may be too low.
+    count_ -= count_ != 0;
+    if (count_ == 0) clear();
+    return true;
+  }
 
   template <piecewise_storage Other>
   result<void> unite(const basic_expandable<Other>& other, bool only_absent) {

@@ -241,6 +241,12 @@ bool owned_segments::uncount_copy(std::uint64_t segment, hash64 h) noexcept {
   return true;
 }
 
+void owned_segments::prefetch_to_change(const expandable_params& params, hash64 h) const noexcept {
+  const segment_place at = place_of(params, h);
+  const segment_view view({params.cell_bits, at.slot_bits}, segments[at.segment].bytes.bytes());
+  view.prefetch_likely<1>(at.cell);
+}
+
 insert_outcome owned_segments::insert(expandable_params& params, hash64 h,
                                       std::size_t max_copies) noexcept {
   const auto is_over = [&]() noexcept {
@@ -253,7 +259,6 @@ insert_outcome owned_segments::insert(expandable_params& params, hash64 h,
   const bool is_counted = counts_copies && counted_of(segments[at.segment].copies(), h) != 0;
   if (is_counted && max_copies == 1) return insert_outcome::maybe_present;
   const segment_shape shape{params.cell_bits, at.slot_bits, gaps_for(params.growth)};
-  segment_view(shape, segments[at.segment].bytes.bytes()).prefetch_likely<1>(at.cell);
   const auto try_insert = [&]() noexcept {
     return segment_ops().insert(shape, segments[at.segment].bytes.writable_bytes(), at.cell,
                                 at.remainder, is_full ? 0 : max_copies);
@@ -301,10 +306,10 @@ std::size_t owned_segments::insert_run(expandable_params& params,
 bool owned_segments::erase(expandable_params& params, hash64 h) noexcept {
   const segment_place at = place_of(params, h);
   if (counts_copies && uncount_copy(at.segment, h)) return true;
-  const segment_shape shape{params.cell_bits, at.slot_bits};
-  const auto bytes = segments[at.segment].bytes.writable_bytes();
-  segment_view(shape, bytes).prefetch_likely<1>(at.cell);
-  if (!segment_ops().erase(shape, bytes, at.cell, at.remainder)) return false;
+  if (!segment_ops().erase({params.cell_bits, at.slot_bits},
+                           segments[at.segment].bytes.writable_bytes(), at.cell, at.remainder)) {
+    return false;
+  }
   --params.entries;
   return true;
 }

@@ -59,6 +59,9 @@ struct owned_segments {
                         std::size_t max_copies = max_copies_in_cell) noexcept;
   bool erase(expandable_params& params, hash64 h) noexcept;
 
+  /// Prefetches where a single key's block is likely to be; batches prefetch the block itself.
+  void prefetch_to_change(const expandable_params& params, hash64 h) const noexcept;
+
   /// Inserts keys of a batch in order, as long as the next one needs no growth, no new layout of
   /// its segment and no counted copy. Returns the number of inserted keys.
   std::size_t insert_run(expandable_params& params, std::span<const segment_query> queries,
