@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <bloomset/any_filter.hpp>
 #include <bloomset/plan/units.hpp>
-#include <cmath>
 #include <optional>
 #include <vector>
 
 #include "commands/all.hpp"
 #include "filters/filling.hpp"
 #include "filters/flags.hpp"
+#include "filters/lost_lines.hpp"
+#include "filters/new_lines.hpp"
 #include "filters/plan_options.hpp"
 #include "input/blocks.hpp"
 #include "input/key_input.hpp"
-#include "memory/deferred_lines.hpp"
 #include "memory/exact_lines.hpp"
 #include "memory/key_set.hpp"
 #include "memory/memory_limit.hpp"
@@ -36,81 +36,23 @@ struct dedup_options {
   bool exact = false;
 };
 
-/// The expected number of new lines that were dropped as repeated ones.
-class loss {
- public:
-  /// Counts keys that the filter took as new. Its rate is read when their number has grown by an
-  /// eighth, because that reads the whole filter.
-  void add(const any_filter& seen, std::uint64_t newly_inserted) {
-    inserted_ += newly_inserted;
-    if (inserted_ >= next_) read_rate(seen);
-  }
-  void read_rate(const any_filter& seen) {
-    // Among the new keys, the share that passes as old is the rate.
-    const double rate = std::min(seen.current_fpr(), 0.999);
-    const double odds = rate / (1 - rate);
-    expected_ += static_cast<double>(inserted_ - read_at_) * (odds_ + odds) / 2;
-    odds_ = odds;
-    read_at_ = inserted_;
-    next_ = std::max<std::uint64_t>(1024, inserted_ + inserted_ / 8);
-  }
-  /// Counts lines that the filter did not contain while it did not change any more. Only hashes of
-  /// 64 bits told them apart.
-  void add_later(std::uint64_t lines) {
-    const auto n = static_cast<double>(lines);
-    expected_ += n * odds_ + n * n * 0x1p-65;
-  }
-
-  /// A sentence, or nothing if no line was dropped or hardly any can be missing.
-  std::string sentence(std::uint64_t dropped) const {
-    const double missing = std::min(expected_, static_cast<double>(dropped));
-    if (missing <= worth_saying) return {};
-    if (missing < 1) {
-      return fmt::format("a new line may be missing, with a chance of about {}; --exact drops none",
-                         format_rate(-std::expm1(-missing)));
-    }
-    return fmt::format(
-        "about {} may be missing among the {} dropped as repeated; --exact drops none",
-        format_count(static_cast<std::uint64_t>(std::llround(missing)), "new line"),
-        format_count(dropped, "line"));
-  }
-
- private:
-  static constexpr double worth_saying = 0.01;
-
-  std::uint64_t inserted_ = 0;
-  std::uint64_t read_at_ = 0;
-  std::uint64_t next_ = 0;
-  double odds_ = 0;
-  double expected_ = 0;
-};
-
-/// The filter of the lines seen: of fixed size if one is given, else of a kind that grows.
+/// The filter of the lines seen, of fixed size.
 result<any_filter> make_seen(plan_request request, const memory_limit& memory) {
-  if (request.capacity != 0 || request.bits != 0) {
-    if (request.fpr == 0 && (request.capacity == 0 || request.bits == 0)) {
-      request.fpr = dedup_fpr;
-    }
-    const kind_info& kind = **find_kind("bloom");
-    const auto plan = kind.plan(request);
-    if (plan && memory.given && plan->bytes > memory.bytes) {
-      return fail(errc::invalid_argument,
-                  fmt::format("--memory-limit: a filter of that size needs {}; raise the limit, or "
-                              "leave --capacity and --memory out",
-                              format_bytes(plan->bytes)));
-    }
-    return kind.create(request);
+  if (request.fpr == 0 && (request.capacity == 0 || request.bits == 0)) request.fpr = dedup_fpr;
+  const kind_info& kind = **find_kind("bloom");
+  const auto plan = kind.plan(request);
+  if (plan && memory.given && plan->bytes > memory.bytes) {
+    return fail(errc::invalid_argument,
+                fmt::format("--memory-limit: a filter of that size needs {}; raise the limit, or "
+                            "leave --capacity and --memory out",
+                            format_bytes(plan->bytes)));
   }
-  request.capacity = first_capacity;
-  if (request.fpr == 0) request.fpr = dedup_fpr;
-  const auto growing =
-      std::ranges::find_if(kinds(), [](const kind_info& row) { return row.can.grow; });
-  return growing->create(request);
+  return kind.create(request);
 }
 
 /// Prints the lines of a batch that have a key which is not in the filter, and lines without a key.
 /// Inserts all keys. Returns the number of lines printed.
-result<std::uint64_t> pass_new(any_filter& seen, loss& lost, const key_batch& batch,
+result<std::uint64_t> pass_new(any_filter& seen, lost_lines& lost, const key_batch& batch,
                                key_format format, flags& memory, const key_input& input,
                                output& out) {
   const auto added = memory.first(batch.keys.size());
@@ -133,25 +75,6 @@ result<std::uint64_t> pass_new(any_filter& seen, loss& lost, const key_batch& ba
   }
   if (auto ok = out.check(); !ok) return fail(ok.error());
   return printed;
-}
-
-/// Passes the lines that may have a new key to `later`. The filter does not change.
-result<void> defer_new(const any_filter& seen, const filter_hasher& hash, const key_batch& batch,
-                       key_format format, flags& memory, deferred_lines& later) {
-  const auto old = memory.first(batch.keys.size());
-  seen.may_contain(batch.keys, old);
-  std::vector<hash64> hashes;
-  for (std::size_t i = 0; i < batch.lines.size(); ++i) {
-    const auto [first, last] = batch.keys_of(i);
-    hashes.clear();
-    for (std::size_t key = first; key < last; ++key) {
-      if (!old[key]) hashes.push_back(hash(std::as_bytes(std::span(batch.keys[key]))));
-    }
-    if (hashes.empty() && first != last) continue;
-    if (std::ranges::binary_search(batch.skipped, i)) continue;
-    if (auto ok = later.add(line_of(batch.lines[i], format), hashes); !ok) return ok;
-  }
-  return {};
 }
 
 void say_later(key_input& input, const memory_limit& memory, const std::string& folder) {
@@ -215,10 +138,39 @@ result<status> dedup_exact(const dedup_options& options, const memory_limit& mem
   return done;
 }
 
+/// With a filter of fixed size.
+result<status> dedup_fixed(const dedup_options& options, const plan_request& request,
+                           const memory_limit& memory, key_input& input) {
+  auto seen = make_seen(request, memory);
+  if (!seen) return fail(seen.error());
+  output out;
+  flags old;
+  lost_lines lost;
+  std::uint64_t lines = 0;
+  std::uint64_t passed = 0;
+  const auto read = in_batches(input, [&](const key_batch& batch) -> result<void> {
+    lines += batch.lines.size() - batch.skipped.size();
+    const auto now = pass_new(*seen, lost, batch, options.input.format(), old, input, out);
+    if (!now) return fail(now.error());
+    passed += *now;
+    return flush_before_waiting(input, out);
+  });
+  if (!read) return fail(read.error());
+  finish(input, verb);
+  lost.read_rate(*seen);
+  if (auto ok = out.flush(); !ok) return fail(ok.error());
+  if (const std::string text = overfull(*seen, "the lines seen"); !text.empty()) {
+    say(verb, "warning: " + text);
+  }
+  if (const std::string text = lost.sentence(lines - passed); !text.empty()) say(verb, text);
+  return done;
+}
+
 result<status> dedup(const dedup_options& options) {
-  const auto request = options.plan.request();
+  auto request = options.plan.request();
   if (!request) return fail(request.error());
-  if (options.exact && (request->fpr != 0 || request->capacity != 0 || request->bits != 0)) {
+  const bool is_fixed = request->capacity != 0 || request->bits != 0;
+  if (options.exact && (request->fpr != 0 || is_fixed)) {
     return fail(errc::invalid_argument,
                 "--exact uses no filter; leave --fpr, --capacity and --memory out, or --exact");
   }
@@ -228,47 +180,19 @@ result<status> dedup(const dedup_options& options) {
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
   if (options.exact) return dedup_exact(options, *memory, input);
-  auto seen = make_seen(*request, *memory);
-  if (!seen) return fail(seen.error());
+  if (is_fixed) return dedup_fixed(options, *request, *memory, input);
+  request->capacity = first_capacity;
+  if (request->fpr == 0) request->fpr = dedup_fpr;
   output out;
-  flags old;
-  loss lost;
-  std::uint64_t lines = 0;
-  std::uint64_t passed = 0;
-  const key_format format = options.input.format();
-  const filter_hasher hash(request->seed);
-  std::optional<deferred_lines> later;
-  const auto read = in_batches(input, [&](const key_batch& batch) -> result<void> {
-    lines += batch.lines.size() - batch.skipped.size();
-    if (!later && seen->can().grow && !memory->fits(seen->size_in_bytes())) {
-      auto made = deferred_lines::make(memory->for_waiting(), format.end);
-      if (!made) return fail(made.error());
-      later.emplace(std::move(*made));
-      say_later(input, *memory, later->folder());
-    }
-    if (later) {
-      if (auto ok = defer_new(*seen, hash, batch, format, old, *later); !ok) return ok;
-    } else {
-      const auto now = pass_new(*seen, lost, batch, format, old, input, out);
-      if (!now) return fail(now.error());
-      passed += *now;
-    }
-    return flush_before_waiting(input, out);
-  });
-  if (!read) return fail(read.error());
+  const auto lines = new_lines::make(input, *request, *memory, out);
+  if (!lines) return fail(lines.error());
+  const auto printed =
+      (*lines)->print([&](const std::string& folder) { say_later(input, *memory, folder); });
+  if (!printed) return fail(printed.error());
   finish(input, verb);
-  lost.read_rate(*seen);
-  const std::string overfilled = overfull(*seen, "the lines seen");
-  if (later) {
-    *seen = any_filter(nullptr);  // its memory is needed
-    if (auto ok = later->choose_new(); !ok) return fail(ok.error());
-    lost.add_later(later->chosen());
-    passed += later->chosen();
-    if (auto ok = later->print(out); !ok) return fail(ok.error());
-  }
+  if (auto ok = (*lines)->print_waiting(); !ok) return fail(ok.error());
   if (auto ok = out.flush(); !ok) return fail(ok.error());
-  if (!overfilled.empty()) say(verb, "warning: " + overfilled);
-  if (const std::string text = lost.sentence(lines - passed); !text.empty()) {
+  if (const std::string text = (*lines)->lost().sentence((*lines)->dropped()); !text.empty()) {
     say(verb, text);
   }
   return done;
@@ -310,9 +234,11 @@ command dedup_command() {
       "At the end, dedup reports how many new lines may be missing. --exact drops none, but keeps\n"
       "the lines themselves and 40 bytes for each.\n"
       "\n"
-      "Without --capacity and --memory, the filter grows as needed. With one of them its size is\n"
-      "fixed, and beyond its capacity more new lines are dropped. At --memory-limit further new\n"
-      "lines are kept in temporary files and printed at the end, in the order of the input.\n",
+      "Without --capacity and --memory, the filter grows as needed, and all cores work on it. "
+      "With\n"
+      "one of them its size is fixed, and beyond its capacity more new lines are dropped. At\n"
+      "--memory-limit further new lines are kept in temporary files and printed at the end, in\n"
+      "the order of the input.\n",
       dedup::define};
 }
 

@@ -1,40 +1,10 @@
 #include "filters/hashing.hpp"
 
-#include <array>
 #include <vector>
 
 #include "input/blocks.hpp"
 
 namespace bloomset::cli {
-namespace {
-
-/// Appends the hashes of keys to the list of each hasher. It hashes keys in batches.
-class hash_batches {
- public:
-  hash_batches(std::span<const filter_hasher> hashers, std::span<std::vector<hash64>> to)
-      : hashers_(hashers), to_(to) {}
-
-  void add(std::string_view key) {
-    if (size_ == keys_.size()) flush();
-    keys_[size_++] = std::as_bytes(std::span(key));
-  }
-  void flush() {
-    for (std::size_t i = 0; i < hashers_.size(); ++i) {
-      to_[i].resize(to_[i].size() + size_);
-      hashers_[i]({keys_.data(), size_}, to_[i].data() + to_[i].size() - size_);
-    }
-    size_ = 0;
-  }
-
- private:
-  std::span<const filter_hasher> hashers_;
-  std::span<std::vector<hash64>> to_;
-  std::array<std::span<const std::byte>, 128> keys_;
-  std::size_t size_ = 0;
-};
-
-}  // namespace
-
 result<void> hash_all(key_input& input, std::span<const hash_seed> seeds,
                       const std::function<result<void>(hash_lists)>& use, unsigned threads) {
   threads = threads_for_blocks(threads);

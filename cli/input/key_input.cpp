@@ -146,13 +146,13 @@ result<key_batch> key_input::next() {
   }
 }
 
-result<key_block> key_input::next_block(line_memory& memory) {
+result<key_block> key_input::next_block(line_memory& memory, bool fills) {
   for (;;) {
     if (!reading_) {
       if (opened_ == names_.size()) return key_block{{}, names_.size() - 1, bytes_before_, {}, {}};
       if (auto ok = open_next(); !ok) return fail(std::move(ok.error()));
     }
-    const auto bytes = reader_->next_block(memory);
+    const auto bytes = reader_->next_block(memory, fills);
     key_block block{{}, opened_ - 1, bytes_before_ + reader_->consumed(), reader_->form(), {}};
     if (!bytes) {
       block.broken = bytes.error();

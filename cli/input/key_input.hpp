@@ -40,8 +40,9 @@ class key_input {
   /// The lines before it are returned first.
   result<key_batch> next();
 
-  /// The next block, read into `memory`, which must live as long as the block is used.
-  result<key_block> next_block(line_memory& memory);
+  /// The next block, read into `memory`, which must live as long as the block is used. Waits until
+  /// the memory is full, or only for the first whole line unless `fills`.
+  result<key_block> next_block(line_memory& memory, bool fills = true);
   /// Records what was read of a block. Call it for all blocks in their order; other threads may
   /// call next_block() meanwhile. Returns the failure of a wrong line or a broken block, with its
   /// position.

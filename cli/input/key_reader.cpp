@@ -51,7 +51,7 @@ result<std::span<const std::string_view>> key_reader::next() {
   }
 }
 
-result<std::span<const char>> key_reader::next_block(line_memory& memory) {
+result<std::span<const char>> key_reader::next_block(line_memory& memory, bool fills) {
   const std::span<const char> left(block_.data() + begin_, end_ - begin_);
   memory.reset();
   memory.grow(std::max(block_.size(), left.size() + 2));
@@ -68,6 +68,11 @@ result<std::span<const char>> key_reader::next_block(line_memory& memory) {
       } else {
         size += *got;
         ended_ = *got == 0;
+      }
+      if (!fills && source_->would_wait() &&
+          std::string_view(memory.data(), size).find(format_.end, searched) !=
+              std::string_view::npos) {
+        break;
       }
     }
     if (!began_) {

@@ -54,8 +54,9 @@ class key_reader {
   result<std::span<const std::string_view>> next();
 
   /// Unsplit keys with their ends, as many as fit into `memory`, which grows for a longer key;
-  /// empty only at the end. Waits until the memory is full. Do not mix with next().
-  result<std::span<const char>> next_block(line_memory& memory);
+  /// empty only at the end. Waits until the memory is full, or only for the first whole key unless
+  /// `fills`. Do not mix with next().
+  result<std::span<const char>> next_block(line_memory& memory, bool fills = true);
 
   /// The line number of the next key, from 1. After a failure: the line of the failure.
   std::uint64_t next_line() const noexcept { return next_line_; }

@@ -1,7 +1,10 @@
 """dedup prints each line the first time that it occurs."""
 
+import functools
+import os
 import random
 import re
+import subprocess
 
 import pytest
 
@@ -33,6 +36,31 @@ def test_repeats_near_and_far(dedup, lines):
     done = dedup(input=text).ok()
     # At one in a million a new line is lost among 60,000 in 3% of all inputs; not in this one.
     assert done.out == first_times(text)
+
+
+def test_the_cores_do_not_change_the_output(run, tmp_path, lines):
+    """Several rounds of a file, in one thread and in one for each core; and through a pipe."""
+    text = lines(900_000) + lines(300_000) + b"x" * 3_000_000 + b"\nlast"
+    (tmp_path / "text").write_bytes(text)
+    one_core = functools.partial(os.sched_setaffinity, 0, sorted(os.sched_getaffinity(0))[:1])
+    alone = run("dedup", "--fpr", "1e-3", "text", preexec_fn=one_core).ok()
+    for done in (run("dedup", "--fpr", "1e-3", "text").ok(), run("dedup", "--fpr", "1e-3", input=text).ok()):
+        assert done.out == alone.out
+        assert done.err == alone.err
+    lost = 900_002 - alone.out.count(b"\n")
+    assert 0 < lost < 900
+    said = re.search(rb"about ([\d,]+) new lines", alone.err)
+    assert abs(int(said[1].replace(b",", b"")) - lost) < 6 * lost ** 0.5 + lost / 10
+
+
+def test_lines_of_a_pipe_are_printed_before_more_are_waited_for(bloomset):
+    with subprocess.Popen([bloomset, "dedup"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
+        for line, printed in ((b"a\n", b"a\n"), (b"a\nb\n", b"b\n"), (b"c\nd\n", b"c\nd\n")):
+            started.stdin.write(line)
+            started.stdin.flush()
+            assert b"".join(started.stdout.readline() for _ in range(printed.count(b"\n"))) == printed
+        started.stdin.close()
+        assert started.stdout.read() == b""
 
 
 def test_files_and_formats(dedup, tmp_path):
