@@ -314,17 +314,17 @@ result<void> new_lines::insert_part(unsigned part, scratch& mine) {
       const auto is_new = answers.subspan(first, n);
       if (auto ok = filter.may_contain(hashes, is_new); !ok) return ok;
       for (bool& one : is_new) one = !one;
-      std::size_t done = n;
+      std::size_t answered = n;
       if (!later_) {
         const auto inserted = insert_new(filter, hashes, is_new, mine);
         if (!inserted) return fail(inserted.error());
-        done = inserted->done;
+        answered = inserted->done;
         inserted_[part] += inserted->inserted;
         if (part == 0) lost_.add(filter, inserted->inserted);
-        if (done < n) stopped_by_[part] = inserted->stopped_by;
+        if (answered < n) stopped_by_[part] = inserted->stopped_by;
       }
-      block.done[part] += static_cast<std::uint32_t>(done);
-      if (done < n) return {};
+      block.done[part] += static_cast<std::uint32_t>(answered);
+      if (answered < n) return {};
     }
   }
   return {};
@@ -420,7 +420,7 @@ result<void> new_lines::write(const line_block& block) {
 
 result<void> new_lines::defer(line_block& block) {
   if (block.block->bytes.empty()) return {};
-  result<void> done;
+  result<void> kept;
   std::vector<hash64> hashes;  // of the new keys of a line
   (void)block.for_each_line(
       input_.format().end,
@@ -428,12 +428,12 @@ result<void> new_lines::defer(line_block& block) {
         if (block.is_new.data()[i]) hashes.push_back(block.hashes[i]);
       },
       [&](const char* first, const char* last, bool is_chosen) {
-        if (is_chosen && done) {
-          done = later_->add({first, static_cast<std::size_t>(last - first - 1)}, hashes);
+        if (is_chosen && kept) {
+          kept = later_->add({first, static_cast<std::size_t>(last - first - 1)}, hashes);
         }
         hashes.clear();
       });
-  return done;
+  return kept;
 }
 
 }  // namespace bloomset::cli
