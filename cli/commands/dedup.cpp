@@ -157,7 +157,7 @@ result<status> dedup_fixed(const dedup_options& options, const plan_request& req
   });
   if (!read) return fail(read.error());
   finish(input, verb);
-  lost.read_rate(*seen);
+  lost.read_rate(seen->current_fpr());
   if (auto ok = out.flush(); !ok) return fail(ok.error());
   if (const std::string text = overfull(*seen, "the lines seen"); !text.empty()) {
     say(verb, "warning: " + text);

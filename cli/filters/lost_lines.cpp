@@ -8,10 +8,10 @@
 
 namespace bloomset::cli {
 
-void lost_lines::read_rate(const any_filter& seen) {
+void lost_lines::read_rate(double rate) {
   // Among the new keys, the share that passes as old is the rate.
-  const double rate = std::min(seen.current_fpr(), 0.999);
-  const double odds = rate / (1 - rate);
+  const double below_one = std::min(rate, 0.999);
+  const double odds = below_one / (1 - below_one);
   expected_ += static_cast<double>(inserted_ - read_at_) * (odds_ + odds) / 2;
   odds_ = odds;
   read_at_ = inserted_;

@@ -2,7 +2,6 @@
 
 // New lines that a filter drops as repeated ones.
 
-#include <bloomset/any_filter.hpp>
 #include <cstdint>
 #include <string>
 
@@ -17,11 +16,13 @@ class lost_lines {
 
   /// Counts keys that the filter took as new. Its rate is read when their number has grown by an
   /// eighth, because that reads the whole filter.
-  void add(const any_filter& seen, std::uint64_t newly_inserted) {
+  template <class Filter>
+  void add(const Filter& seen, std::uint64_t newly_inserted) {
     inserted_ += newly_inserted;
-    if (inserted_ >= next_) read_rate(seen);
+    if (inserted_ >= next_) read_rate(seen.current_fpr());
   }
-  void read_rate(const any_filter& seen);
+  /// The filter's rate now. To be called at the end, too.
+  void read_rate(double rate);
 
   /// The keys counted were those of one of several filters, which hold `keys` in all.
   void scale(std::uint64_t keys) noexcept;

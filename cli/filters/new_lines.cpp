@@ -19,13 +19,10 @@ namespace bloomset::cli {
 namespace {
 
 // A key_reader's memory fits into a block.
-constexpr std::size_t block_bytes = key_reader::default_block + 4096;
+constexpr std::size_t line_block_bytes = key_reader::default_block + 4096;
 constexpr std::size_t max_blocks = 16;
 // A block of empty lines has this much text, hashes and answers.
-constexpr std::size_t max_bytes_of_block = 11 * block_bytes;
-// The hashes of one call and a set of them fit into the second-level cache.
-constexpr std::size_t batch_keys = 4096;
-
+constexpr std::size_t max_bytes_of_block = 11 * line_block_bytes;
 /// Bits that do not depend on those by which a filter places keys.
 std::uint8_t part_of(hash64 h, unsigned parts) noexcept {
   return static_cast<std::uint8_t>((detail::remix64(h.value) >> 32) * parts >> 32);
@@ -34,7 +31,7 @@ std::uint8_t part_of(hash64 h, unsigned parts) noexcept {
 }  // namespace
 
 struct new_lines::line_block {
-  line_memory memory{block_bytes};
+  line_memory memory{line_block_bytes};
   result<key_block> block;
   reading read;
   std::vector<std::uint32_t> ends;     // as in key_batch
@@ -93,12 +90,11 @@ struct new_lines::line_block {
 result<std::unique_ptr<new_lines>> new_lines::make(key_input& input, plan_request request,
                                                    const memory_limit& memory, output& out,
                                                    unsigned threads) {
-  const auto growing =
-      std::ranges::find_if(kinds(), [](const kind_info& row) { return row.can.grow; });
-  request.capacity = (request.capacity + parts - 1) / parts;
-  std::vector<any_filter> filters;
+  const expandable_spec spec{
+      .capacity = (request.capacity + parts - 1) / parts, .fpr = request.fpr, .seed = request.seed};
+  std::vector<expandable> filters;
   while (filters.size() < parts) {
-    auto filter = growing->create(request);
+    auto filter = expandable::make(spec);
     if (!filter) return fail(std::move(filter.error()));
     filters.push_back(std::move(*filter));
   }
@@ -112,7 +108,7 @@ result<std::unique_ptr<new_lines>> new_lines::make(key_input& input, plan_reques
   return made;
 }
 
-new_lines::new_lines(key_input& input, std::vector<any_filter> filters, hash_seed seed,
+new_lines::new_lines(key_input& input, std::vector<expandable> filters, hash_seed seed,
                      const memory_limit& memory, output& out, unsigned threads)
     : input_(input),
       filters_(std::move(filters)),
@@ -121,7 +117,7 @@ new_lines::new_lines(key_input& input, std::vector<any_filter> filters, hash_see
       out_(out),
       threads_(threads_for_blocks(threads)),
       is_pipe_(!input.total_bytes()),
-      scratch_(threads_),
+      hashes_(threads_),
       lost_(1024 / parts) {
   const auto blocks = std::clamp<std::uint64_t>(memory.for_waiting() / max_bytes_of_block, 1,
                                                 std::uint64_t{max_blocks});
@@ -132,7 +128,7 @@ new_lines::~new_lines() = default;
 
 std::uint64_t new_lines::size_in_bytes() const noexcept {
   std::uint64_t sum = 0;
-  for (const any_filter& filter : filters_) sum += filter.size_in_bytes();
+  for (const expandable& filter : filters_) sum += filter.size_in_bytes();
   return sum;
 }
 
@@ -146,9 +142,6 @@ result<void> new_lines::print(const std::function<void(const std::string& folder
       notice(later_->folder());
     }
     insert_round();
-    for (std::optional<failure>& one : failures_) {
-      if (one) return fail(std::move(*one));
-    }
     // A line that is longer than a block is in memory alone, and lines of a pipe are printed before
     // further ones are waited for.
     line_block& last = *blocks_[filled_ - 1];
@@ -165,7 +158,7 @@ result<void> new_lines::print(const std::function<void(const std::string& folder
     if (!ended_) pass_blocks(false, true);
   }
   if (failure_) return fail(std::move(*failure_));
-  lost_.read_rate(filters_.front());
+  lost_.read_rate(filters_.front().current_fpr());
   const auto all = std::accumulate(inserted_.begin(), inserted_.end(), std::uint64_t{0});
   lost_.scale(all);
   return {};
@@ -191,8 +184,9 @@ void new_lines::pass_blocks(bool prints, bool reads) {
   const std::size_t blocks = reads ? blocks_.size() : filled_;
   // A pipe may not have more than one block at a time.
   const std::size_t expected =
-      !reads || is_pipe_ ? std::max<std::size_t>(filled_, 1)
-                         : std::max<std::size_t>(filled_, *input_.total_bytes() / block_bytes + 1);
+      !reads || is_pipe_
+          ? std::max<std::size_t>(filled_, 1)
+          : std::max<std::size_t>(filled_, *input_.total_bytes() / line_block_bytes + 1);
   const auto threads = static_cast<unsigned>(
       reads && input_.in_order() ? 1 : std::min<std::size_t>(expected, threads_));
   std::atomic<std::size_t> next{0};
@@ -235,7 +229,7 @@ void new_lines::read_block(std::size_t number) {
 }
 
 void new_lines::hash_block(line_block& block, unsigned thread) {
-  std::vector<hash64>& hashes = scratch_[thread].hashes;
+  std::vector<hash64>& hashes = hashes_[thread];
   hashes.clear();
   hash_batches batches({&hash_, 1}, {&hashes, 1});
   block.read = {};
@@ -291,67 +285,37 @@ void new_lines::group(line_block& block, const std::vector<hash64>& hashes) {
 void new_lines::insert_round() {
   const auto threads = static_cast<unsigned>(std::min<std::size_t>(filled_, threads_));
   std::atomic<unsigned> next{0};
-  detail::in_threads(threads, [&](unsigned thread) {
-    for (unsigned part = next++; part < parts; part = next++) {
-      if (auto ok = insert_part(part, scratch_[thread]); !ok) {
-        failures_[part] = std::move(ok.error());
-      }
-    }
+  detail::in_threads(threads, [&](unsigned) {
+    for (unsigned part = next++; part < parts; part = next++) insert_part(part);
   });
 }
 
-/// Finds out which keys of a part are new, and inserts these in their order. Once lines wait, the
-/// filter does not change. Stops after a batch of which a key is refused.
-result<void> new_lines::insert_part(unsigned part, scratch& mine) {
-  any_filter& filter = filters_[part];
+/// Finds out which keys of a part are new, and inserts these in their order, up to the first that
+/// is refused. Each answer is that of a call for the key alone, so it does not depend on where
+/// blocks end. Once lines wait, the filter does not change.
+void new_lines::insert_part(unsigned part) {
+  expandable& filter = filters_[part];
   for (std::size_t b = 0; b < filled_ && blocks_[b]->block; ++b) {
     line_block& block = *blocks_[b];
-    const std::size_t end = block.begin[part + 1];
-    const auto answers = block.is_new.first(block.hashes.size());
-    for (std::size_t first = block.begin[part]; first < end; first = block.done[part]) {
-      const std::size_t n = std::min(batch_keys, end - first);
-      const std::span<const hash64> hashes(block.hashes.data() + first, n);
-      const auto is_new = answers.subspan(first, n);
-      if (auto ok = filter.may_contain(hashes, is_new); !ok) return ok;
+    const std::size_t first = block.begin[part];
+    const std::size_t n = block.begin[part + 1] - first;
+    const std::span<const hash64> hashes(block.hashes.data() + first, n);
+    const auto is_new = block.is_new.first(block.hashes.size()).subspan(first, n);
+    if (later_) {
+      filter.may_contain(hashes, is_new);
       for (bool& one : is_new) one = !one;
-      std::size_t answered = n;
-      if (!later_) {
-        const auto inserted = insert_new(filter, hashes, is_new, mine);
-        if (!inserted) return fail(inserted.error());
-        answered = inserted->done;
-        inserted_[part] += inserted->inserted;
-        if (part == 0) lost_.add(filter, inserted->inserted);
-        if (answered < n) stopped_by_[part] = inserted->stopped_by;
-      }
-      block.done[part] += static_cast<std::uint32_t>(answered);
-      if (answered < n) return {};
+      block.done[part] += static_cast<std::uint32_t>(n);
+      continue;
+    }
+    const insert_summary inserted = filter.insert_absent(hashes, is_new);
+    inserted_[part] += inserted.inserted;
+    if (part == 0) lost_.add(filter, inserted.inserted);
+    block.done[part] += static_cast<std::uint32_t>(inserted.done);
+    if (inserted.done < n) {
+      stopped_by_[part] = inserted.stopped_by;
+      return;
     }
   }
-  return {};
-}
-
-/// Inserts each marked hash, and unmarks its repetitions. `done` counts the hashes before the first
-/// one without room.
-result<insert_summary> new_lines::insert_new(any_filter& filter, std::span<const hash64> hashes,
-                                             std::span<bool> is_new, scratch& mine) {
-  mine.seen.clear();
-  mine.hashes.clear();
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    is_new[i] = is_new[i] && mine.seen.insert(hashes[i]);
-    if (is_new[i]) mine.hashes.push_back(hashes[i]);
-  }
-  const auto inserted = filter.insert(mine.hashes);
-  if (!inserted) return inserted;
-  insert_summary all{.inserted = inserted->done,
-                     .maybe_present = 0,
-                     .done = hashes.size(),
-                     .stopped_by = inserted->stopped_by};
-  if (inserted->done == mine.hashes.size()) return all;
-  all.done = 0;
-  for (std::size_t before = inserted->done; before != 0 || !is_new[all.done]; ++all.done) {
-    before -= is_new[all.done] ? 1 : 0;
-  }
-  return all;
 }
 
 /// Moves the new lines of a block to its front.

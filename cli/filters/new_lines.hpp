@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <bloomset/any_filter.hpp>
+#include <bloomset/expandable.hpp>
 #include <bloomset/hash.hpp>
 #include <bloomset/result.hpp>
 #include <condition_variable>
@@ -22,7 +23,6 @@
 #include "filters/lost_lines.hpp"
 #include "input/key_input.hpp"
 #include "memory/deferred_lines.hpp"
-#include "memory/hash_set.hpp"
 #include "memory/memory_limit.hpp"
 #include "terminal/output.hpp"
 
@@ -97,13 +97,8 @@ class new_lines {
 
   /// Some lines, and what is known of their keys.
   struct line_block;
-  /// A thread's memory, whose content is needed only within a call.
-  struct scratch {
-    std::vector<hash64> hashes;
-    hash_set seen;
-  };
 
-  new_lines(key_input& input, std::vector<any_filter> filters, hash_seed seed,
+  new_lines(key_input& input, std::vector<expandable> filters, hash_seed seed,
             const memory_limit& memory, output& out, unsigned threads);
 
   std::uint64_t size_in_bytes() const noexcept;
@@ -112,23 +107,21 @@ class new_lines {
   void hash_block(line_block& block, unsigned thread);
   static void group(line_block& block, const std::vector<hash64>& hashes);
   void insert_round();
-  result<void> insert_part(unsigned part, scratch& mine);
-  static result<insert_summary> insert_new(any_filter& filter, std::span<const hash64> hashes,
-                                           std::span<bool> is_new, scratch& mine);
+  void insert_part(unsigned part);
   void choose(line_block& block) const noexcept;
   void hand_on(line_block& block);
   result<void> write(const line_block& block);
   result<void> defer(line_block& block);
 
   key_input& input_;
-  std::vector<any_filter> filters_;
+  std::vector<expandable> filters_;
   filter_hasher hash_;
   memory_limit memory_;
   output& out_;
   unsigned threads_;
   bool is_pipe_;
   std::vector<record_keys> readers_;                 // one per thread, unless lines are keys
-  std::vector<scratch> scratch_;                     // one per thread
+  std::vector<std::vector<hash64>> hashes_;          // one list per thread, within a call
   std::vector<std::unique_ptr<line_block>> blocks_;  // of a round
   std::size_t filled_ = 0;                           // blocks of this round
   std::size_t read_ = 0;                             // blocks of the next one
@@ -138,7 +131,6 @@ class new_lines {
   turnstile printing_;
   std::array<std::uint64_t, parts> inserted_{};
   std::array<insert_outcome, parts> stopped_by_{};
-  std::array<std::optional<failure>, parts> failures_;
   std::optional<failure> failure_;
   std::optional<deferred_lines> later_;
   lost_lines lost_;
