@@ -18,6 +18,7 @@
 #include "filters/opened.hpp"
 #include "filters/plan_options.hpp"
 #include "filters/target.hpp"
+#include "input/blocks.hpp"
 #include "input/key_input.hpp"
 #include "input/stored_reader.hpp"
 #include "memory/canonical_order.hpp"
@@ -35,6 +36,8 @@ namespace build {
 constexpr std::string_view verb = "build";
 constexpr unsigned every_core = 0;
 constexpr unsigned parts_on_disk = 256;
+// Two threads hash about as fast as one inserts. With more, all of them insert together.
+constexpr unsigned max_threads_for_one_that_inserts = 3;
 
 struct build_options {
   std::string target;
@@ -263,27 +266,40 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request,
   }
 }
 
-/// Inserts hashes in large batches while keys are read. A filter that grows may exceed the memory
-/// limit by one batch.
+/// Inserts hashes while keys are read: block by block in the thread that hashed them while others
+/// hash, or in large batches for several threads or for a kind that grows. A filter that grows may
+/// exceed the memory limit by one batch.
 result<void> insert_hashes(const kind_info& kind, any_filter& filter, const plan_request& request,
                            const build_input& from) {
   const auto seeds = seeds_of(request);
+  std::uint64_t before = 0;
+  const auto insert = [&](std::size_t half, std::span<const hash64> hashes,
+                          unsigned threads) -> result<void> {
+    const auto done = parts_of(filter)[half].insert(hashes, threads);
+    if (!done) return fail(done.error());
+    if (done->done == hashes.size()) return {};
+    return no_room(position_of(from, before + done->done), done->stopped_by,
+                   "give a larger --capacity, or none");
+  };
+  if (kind.any_order && threads_for_blocks(every_core) <= max_threads_for_one_that_inserts) {
+    return hash_all(from.input, seeds, [&](hash_lists all) -> result<void> {
+      const hash_lists lists = from.part.select(all);
+      for (std::size_t i = 0; i < lists.size(); ++i) {
+        if (auto ok = insert(i, lists[i], 1); !ok) return ok;
+      }
+      before += lists[0].size();
+      return {};
+    });
+  }
   const std::size_t many = std::min<std::uint64_t>(
       std::uint64_t{1} << 23, from.memory.for_waiting() / seeds.size() / sizeof(hash64));
   auto memory = owned_storage::make(seeds.size() * many * sizeof(hash64));
   if (!memory) return fail(std::move(memory.error()));
   auto* const kept = reinterpret_cast<hash64*>(memory->writable_bytes().data());
   std::size_t size = 0;
-  std::uint64_t before = 0;
-  const auto insert = [&]() -> result<void> {
+  const auto insert_kept_ones = [&]() -> result<void> {
     for (std::size_t i = 0; i < seeds.size(); ++i) {
-      const auto done =
-          parts_of(filter)[i].insert(std::span<const hash64>(kept + i * many, size), every_core);
-      if (!done) return fail(done.error());
-      if (done->done < size) {
-        return no_room(position_of(from, before + done->done), done->stopped_by,
-                       "give a larger --capacity, or none");
-      }
+      if (auto ok = insert(i, {kept + i * many, size}, every_core); !ok) return ok;
     }
     before += size;
     size = 0;
@@ -299,13 +315,13 @@ result<void> insert_hashes(const kind_info& kind, any_filter& filter, const plan
       size += now;
       at += now;
       if (size == many) {
-        if (auto ok = insert(); !ok) return ok;
+        if (auto ok = insert_kept_ones(); !ok) return ok;
       }
     }
     return {};
   });
   if (!read) return fail(read.error());
-  return insert();
+  return insert_kept_ones();
 }
 
 /// Keeps the hashes of all keys on disk, and inserts them into a filter there.
