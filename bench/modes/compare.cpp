@@ -67,8 +67,9 @@ class table {
     }
     members_.resize(n);
     for (std::uint64_t i = 0; i < n; ++i) members_[i] = member(i);
-    const std::size_t most =
-        n < beyond_caches ? questions_in_caches : std::max(how.questions, how.bulk != 0 ? how.bulk : 1);
+    const std::size_t most = n < beyond_caches
+                                 ? questions_in_caches
+                                 : std::max(how.questions, how.bulk != 0 ? how.bulk : 1);
     questions_.resize(most);
     answers_ = make_flags(most);
   }
