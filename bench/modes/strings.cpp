@@ -1,5 +1,5 @@
-// Strings of 20 bytes, each in memory of its own, hashing included: blocked_bloom and Boost.Bloom, both by
-// XXH3.
+// Strings of 20 bytes, each in memory of its own, hashing included: blocked_bloom and Boost.Bloom,
+// both by XXH3.
 
 #include <fmt/format.h>
 
