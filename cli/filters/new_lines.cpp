@@ -90,11 +90,12 @@ struct new_lines::line_block {
 result<std::unique_ptr<new_lines>> new_lines::make(key_input& input, plan_request request,
                                                    const memory_limit& memory, output& out,
                                                    unsigned threads) {
-  const expandable_spec spec{
-      .capacity = (request.capacity + parts - 1) / parts, .fpr = request.fpr, .seed = request.seed};
-  std::vector<expandable> filters;
+  const auto growing =
+      std::ranges::find_if(kinds(), [](const kind_info& row) { return row.can.grow; });
+  request.capacity = (request.capacity + parts - 1) / parts;
+  std::vector<any_filter> filters;
   while (filters.size() < parts) {
-    auto filter = expandable::make(spec);
+    auto filter = growing->create(request);
     if (!filter) return fail(std::move(filter.error()));
     filters.push_back(std::move(*filter));
   }
@@ -108,7 +109,7 @@ result<std::unique_ptr<new_lines>> new_lines::make(key_input& input, plan_reques
   return made;
 }
 
-new_lines::new_lines(key_input& input, std::vector<expandable> filters, hash_seed seed,
+new_lines::new_lines(key_input& input, std::vector<any_filter> filters, hash_seed seed,
                      const memory_limit& memory, output& out, unsigned threads)
     : input_(input),
       filters_(std::move(filters)),
@@ -128,7 +129,7 @@ new_lines::~new_lines() = default;
 
 std::uint64_t new_lines::size_in_bytes() const noexcept {
   std::uint64_t sum = 0;
-  for (const expandable& filter : filters_) sum += filter.size_in_bytes();
+  for (const any_filter& filter : filters_) sum += filter.size_in_bytes();
   return sum;
 }
 
@@ -142,6 +143,9 @@ result<void> new_lines::print(const std::function<void(const std::string& folder
       notice(later_->folder());
     }
     insert_round();
+    for (std::optional<failure>& one : failures_) {
+      if (one) return fail(std::move(*one));
+    }
     // A line that is longer than a block is in memory alone, and lines of a pipe are printed before
     // further ones are waited for.
     line_block& last = *blocks_[filled_ - 1];
@@ -286,15 +290,17 @@ void new_lines::insert_round() {
   const auto threads = static_cast<unsigned>(std::min<std::size_t>(filled_, threads_));
   std::atomic<unsigned> next{0};
   detail::in_threads(threads, [&](unsigned) {
-    for (unsigned part = next++; part < parts; part = next++) insert_part(part);
+    for (unsigned part = next++; part < parts; part = next++) {
+      if (auto ok = insert_part(part); !ok) failures_[part] = std::move(ok.error());
+    }
   });
 }
 
 /// Finds out which keys of a part are new, and inserts these in their order, up to the first that
 /// is refused. Each answer is that of a call for the key alone, so it does not depend on where
 /// blocks end. Once lines wait, the filter does not change.
-void new_lines::insert_part(unsigned part) {
-  expandable& filter = filters_[part];
+result<void> new_lines::insert_part(unsigned part) {
+  any_filter& filter = filters_[part];
   for (std::size_t b = 0; b < filled_ && blocks_[b]->block; ++b) {
     line_block& block = *blocks_[b];
     const std::size_t first = block.begin[part];
@@ -302,20 +308,22 @@ void new_lines::insert_part(unsigned part) {
     const std::span<const hash64> hashes(block.hashes.data() + first, n);
     const auto is_new = block.is_new.first(block.hashes.size()).subspan(first, n);
     if (later_) {
-      filter.may_contain(hashes, is_new);
+      if (auto ok = filter.may_contain(hashes, is_new); !ok) return ok;
       for (bool& one : is_new) one = !one;
       block.done[part] += static_cast<std::uint32_t>(n);
       continue;
     }
-    const insert_summary inserted = filter.insert_absent(hashes, is_new);
-    inserted_[part] += inserted.inserted;
-    if (part == 0) lost_.add(filter, inserted.inserted);
-    block.done[part] += static_cast<std::uint32_t>(inserted.done);
-    if (inserted.done < n) {
-      stopped_by_[part] = inserted.stopped_by;
-      return;
+    const auto inserted = filter.insert_absent(hashes, is_new);
+    if (!inserted) return fail(inserted.error());
+    inserted_[part] += inserted->inserted;
+    if (part == 0) lost_.add(filter, inserted->inserted);
+    block.done[part] += static_cast<std::uint32_t>(inserted->done);
+    if (inserted->done < n) {
+      stopped_by_[part] = inserted->stopped_by;
+      return {};
     }
   }
+  return {};
 }
 
 /// Moves the new lines of a block to its front.

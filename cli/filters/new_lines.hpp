@@ -5,7 +5,6 @@
 #include <array>
 #include <atomic>
 #include <bloomset/any_filter.hpp>
-#include <bloomset/expandable.hpp>
 #include <bloomset/hash.hpp>
 #include <bloomset/result.hpp>
 #include <condition_variable>
@@ -98,7 +97,7 @@ class new_lines {
   /// Some lines, and what is known of their keys.
   struct line_block;
 
-  new_lines(key_input& input, std::vector<expandable> filters, hash_seed seed,
+  new_lines(key_input& input, std::vector<any_filter> filters, hash_seed seed,
             const memory_limit& memory, output& out, unsigned threads);
 
   std::uint64_t size_in_bytes() const noexcept;
@@ -107,14 +106,14 @@ class new_lines {
   void hash_block(line_block& block, unsigned thread);
   static void group(line_block& block, const std::vector<hash64>& hashes);
   void insert_round();
-  void insert_part(unsigned part);
+  result<void> insert_part(unsigned part);
   void choose(line_block& block) const noexcept;
   void hand_on(line_block& block);
   result<void> write(const line_block& block);
   result<void> defer(line_block& block);
 
   key_input& input_;
-  std::vector<expandable> filters_;
+  std::vector<any_filter> filters_;
   filter_hasher hash_;
   memory_limit memory_;
   output& out_;
@@ -131,6 +130,7 @@ class new_lines {
   turnstile printing_;
   std::array<std::uint64_t, parts> inserted_{};
   std::array<insert_outcome, parts> stopped_by_{};
+  std::array<std::optional<failure>, parts> failures_;
   std::optional<failure> failure_;
   std::optional<deferred_lines> later_;
   lost_lines lost_;

@@ -165,6 +165,11 @@ class any_filter {
                                        std::span<bool> added) {
     return model().insert_absent(keys, added);
   }
+  /// The same for hashes, made with the filter's hash function. Fails with unsupported if the
+  /// filter needs the keys themselves, or has halves().
+  result<insert_summary> insert_absent(std::span<const hash64> hashes, std::span<bool> added) {
+    return model().insert_absent(hashes, added);
+  }
 
   /// erased[i] tells whether keys[i] was erased. It is false if keys[i] is certainly not a member.
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) {

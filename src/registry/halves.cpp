@@ -171,6 +171,9 @@ class halves_model final : public any_model {
     }
     return all;
   }
+  result<insert_summary> insert_absent(std::span<const hash64>, std::span<bool>) override {
+    return needs_both();
+  }
   // No kind with halves erases or counts: a half says so.
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) override {
     return halves_[0].erase(keys, erased);

@@ -118,6 +118,13 @@ class typed_model final : public any_model {
     }
     return cannot("insert");
   }
+  result<insert_summary> insert_absent(std::span<const hash64> hashes,
+                                       std::span<bool> added) override {
+    if constexpr (insertable<F> && std::same_as<typename F::hash_type, hash64>) {
+      return absent_of(hashes, added);
+    }
+    return cannot("insert hashes");
+  }
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) override {
     if constexpr (erasable<F>) {
       filter_.erase(keys, erased);

@@ -150,6 +150,22 @@ TYPED_TEST(any_contract, it_inserts_what_is_absent_once_and_says_which) {
   }
   EXPECT_EQ(serialize(any.image()), file_bytes(one_by_one));
   EXPECT_EQ(any.size_in_bytes(), one_by_one.size_in_bytes());
+
+  // Hashes as their keys.
+  any_filter by_hash = as_any(typed, access::writable);
+  std::array<bool, 450> added_hashes{};
+  std::vector<hash64> hashes(1);
+  if constexpr (std::same_as<typename TypeParam::hash_type, hash64>) {
+    hashes.clear();
+    for (const std::string_view key : keys) hashes.push_back(typed.hash_function()(bytes_of(key)));
+    const auto all = value_of(by_hash.insert_absent(std::span<const hash64>(hashes), added_hashes));
+    EXPECT_EQ(all.inserted, done.inserted);
+    EXPECT_EQ(added_hashes, added);
+    EXPECT_EQ(serialize(by_hash.image()), serialize(any.image()));
+  } else {
+    EXPECT_EQ(by_hash.insert_absent(std::span<const hash64>(hashes), added_hashes).error().code,
+              errc::unsupported);
+  }
 }
 
 TYPED_TEST(any_contract, it_can_what_the_type_can) {

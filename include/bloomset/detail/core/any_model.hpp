@@ -51,6 +51,8 @@ class any_model {
                                    unsigned parts) = 0;
   virtual result<insert_summary> insert_absent(std::span<const std::string_view> keys,
                                                std::span<bool> added) = 0;
+  virtual result<insert_summary> insert_absent(std::span<const hash64> hashes,
+                                               std::span<bool> added) = 0;
   virtual result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) = 0;
   virtual result<void> count(std::span<const std::string_view> keys,
                              std::span<std::uint64_t> counts) const = 0;

@@ -112,7 +112,8 @@ class ops {
     const __m512i old = load_block(block);
     const __m512i slots = _mm512_and_si512(all_slots_and(old), from(slot_at));
     const __m512i ends = _mm512_and_si512(old, from(end_at));
-    const __m512i slots_up = _mm512_shldv_epi64(slots, one_down(slots), width_);
+    // In a damaged block the last slot may have bits, which must not become ends.
+    const __m512i slots_up = all_slots_and(_mm512_shldv_epi64(slots, one_down(slots), width_));
     const __m512i ends_up = _mm512_shldi_epi64(ends, one_down(ends), 1);
     const __m512i value = all(remainder);
     const __m512i offset = _mm512_sub_epi64(all(slot_at), word_offsets_);
