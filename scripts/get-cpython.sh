@@ -17,7 +17,7 @@ case $version in
   *) echo "get-cpython.sh: no source of CPython $version is known; give 3.9 to 3.15" >&2; exit 2 ;;
 esac
 case $cpu in
-  x86_64) debian=amd64 jar_cpu=linux-x86_64 loader=lib64/ld-linux-x86-64.so.2 ;;
+  x86_64) debian=amd64 jar_cpu=linux-x86_64 loader=lib/x86_64-linux-gnu/ld-linux-x86-64.so.2 ;;
   aarch64) debian=arm64 jar_cpu=linux-arm64 loader= ;;
   *) echo "get-cpython.sh: '$cpu' is no CPU; give x86_64 or aarch64" >&2; exit 2 ;;
 esac
