@@ -25,17 +25,11 @@ esac
 # A killed run leaves no half-unpacked folder.
 rm -rf "$1.part"
 mkdir -p "$1.part"/{lists,archives}/partial "$1.part"/usr/{bin,lib,lib64}
+scripts=$(realpath "$(dirname "$0")")
 cd "$1.part"
 log=$PWD/log
 trap '(($? == 0)) || tail -5 "$log" >&2' EXIT
-mirror=
-for uri in $(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sort -u); do
-  if curl -sfIL -m 20 -o /dev/null "${uri%/}/dists/$suite/main/binary-$debian/Release"; then
-    mirror=${uri%/}
-    break
-  fi
-done
-[[ $mirror ]] || { echo "get-cpython.sh: none of apt's mirrors has $suite for $debian" >"$log"; exit 1; }
+mirror=$("$scripts/apt-mirror.sh" "$suite/main/binary-$debian/Release" 2>"$log")
 if [[ $jar ]]; then
   mvn -B -q dependency:copy -Dartifact="org.bytedeco:cpython:$jar:jar:$jar_cpu" -DoutputDirectory="$PWD" >>"$log" 2>&1
   python3 -m zipfile -e cpython-*.jar unpacked

@@ -5,19 +5,13 @@
 #   get-valkey.sh FOLDER
 set -euo pipefail
 (($# == 1)) || { echo "get-valkey.sh: give a folder" >&2; exit 2; }
+scripts=$(realpath "$(dirname "$0")")
 mkdir -p "$1"
 cd "$1"
 program=$PWD/usr/bin/valkey-server
 if [[ ! -x $program ]]; then
   suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
-  mirror=
-  for uri in $(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sort -u); do
-    if curl -sfIL -m 20 -o /dev/null "${uri%/}/dists/$suite-backports/InRelease"; then
-      mirror=${uri%/}
-      break
-    fi
-  done
-  [[ -n $mirror ]] || { echo "get-valkey.sh: none of apt's mirrors has $suite-backports" >&2; exit 1; }
+  mirror=$("$scripts/apt-mirror.sh" "$suite-backports/InRelease")
   mkdir -p lists/partial
   # Debian 12 has it in the backports, Debian 13 in the release.
   printf 'deb %s %s main\n' "$mirror" "$suite" "$mirror" "$suite-backports" >sources.list

@@ -32,7 +32,7 @@ const block_kernels& kernels_of(block_layout layout) noexcept {
   return kernels.split_512;
 }
 
-// What is called for the first single key of a layout in a process.
+// The functions of single_key_kernels_of before the choice. The first call of either replaces all.
 template <block_layout Layout>
 bool choose_and_query(const std::byte* data, std::uint64_t blocks, hash64 h,
                       unsigned hashes) noexcept {

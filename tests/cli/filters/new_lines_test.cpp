@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,26 +11,14 @@
 #include <vector>
 
 #include "filters/new_lines.hpp"
+#include "tests/support/input_files.hpp"
 
 namespace {
 
 using namespace bloomset::cli;
 
-class new_lines_of : public testing::Test {
+class new_lines_of : public bloomset::test::input_files {
  protected:
-  void SetUp() override {
-    // One folder per test, because tests run at the same time in separate programs.
-    folder_ = testing::TempDir() + "/bloomset_new_lines_" +
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string file(const std::string& name, std::string_view bytes) const {
-    std::ofstream(folder_ + "/" + name, std::ios::binary) << bytes;
-    return folder_ + "/" + name;
-  }
-
   struct printed {
     std::string text;
     std::string failure;
@@ -75,8 +61,6 @@ class new_lines_of : public testing::Test {
     }
     return all;
   }
-
-  std::string folder_;
 };
 
 /// Lines of many lengths, half of them repeated: near, and several rounds later.

@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "filters/hashing.hpp"
+#include "tests/support/input_files.hpp"
 
 namespace {
 
@@ -18,21 +17,8 @@ using bloomset::hash_seed;
 using bloomset::result;
 using namespace bloomset::cli;
 
-class hashing : public testing::Test {
+class hashing : public bloomset::test::input_files {
  protected:
-  void SetUp() override {
-    // One folder per test, because tests run at the same time in separate programs.
-    folder_ = testing::TempDir() + "/bloomset_hashing_" +
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string file(const std::string& name, std::string_view bytes) const {
-    std::ofstream(folder_ + "/" + name, std::ios::binary) << bytes;
-    return folder_ + "/" + name;
-  }
-
   /// The hashes that one thread computes from the same inputs, batch by batch.
   static std::vector<hash64> one_by_one(const input_options& options, std::uint64_t seed) {
     auto input = key_input::open(options);
@@ -70,8 +56,6 @@ class hashing : public testing::Test {
     EXPECT_EQ(all[1], one_by_one(options, 1000));
     return all[0];
   }
-
-  std::string folder_;
 };
 
 TEST_F(hashing, gives_what_one_thread_gives_in_that_order) {
