@@ -255,11 +255,12 @@ def test_dedup_prints_the_same_lines_in_their_order(run, tmp_path, temporary, fu
 
 
 def test_dedup_on_a_full_disk_says_so(run, temporary, full):
-    done = run(*DEDUP, input=full + b"more\n" * 30_000, env={"TMPDIR": str(temporary)}, preexec_fn=full_disk(100_000))
+    lines = full + numbers(5_000_000, 5_300_000)  # these are more than is read at a time
+    done = run(*DEDUP, input=lines, env={"TMPDIR": str(temporary)}, preexec_fn=full_disk(100_000))
     assert done.code == 2
     last = done.err.decode().splitlines()[-1]
     assert last.startswith(f"bloomset dedup: {temporary}: cannot write a temporary file: File too large")
-    assert full.startswith(done.out), "what was printed is right"
+    assert lines.startswith(done.out), "what was printed is right"
 
 
 def test_dedup_of_a_fixed_size_must_fit(run):
