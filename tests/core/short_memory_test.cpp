@@ -77,11 +77,11 @@ const bool lends = [] {
 
 TEST(short_memory, of_helper_threads_leaves_a_batch_to_one_thread) {
   ASSERT_TRUE(lends);
-  // 18 MiB, and the keys that make it worth while to bring the batch together by region.
+  // 36 MiB, and the keys that make it worth while to bring the batch together by region.
   const auto all = hashes_of_stream(0, 1'300'000);
-  blocked_bloom wanted({.capacity = 15'000'000, .fpr = 0.01});
+  blocked_bloom wanted({.capacity = 30'000'000, .fpr = 0.01});
   const auto of_one = wanted.insert(all);
-  blocked_bloom filter({.capacity = 15'000'000, .fpr = 0.01});
+  blocked_bloom filter({.capacity = 30'000'000, .fpr = 0.01});
   const auto answers = std::make_unique<bool[]>(all.size());
   only_first_thread = true;
   const auto of_many = filter.insert_parallel(all, 4);

@@ -91,7 +91,8 @@ TEST(threads_of_a_blocked_filter, insert_and_query_at_once) {
 
 TEST(threads_of_a_blocked_filter, build_and_ask_one_batch_together) {
   const auto hashes = hashes_of_stream(1, 400'000);
-  bloomset::blocked_bloom filter({.capacity = hashes.size(), .fpr = 0.01});
+  // So large that threads insert together.
+  bloomset::blocked_bloom filter({.capacity = 30'000'000, .fpr = 0.01});
   filter.insert_parallel(hashes, threads);
   const auto answers = std::make_unique<bool[]>(hashes.size());
   filter.may_contain_parallel(hashes, {answers.get(), hashes.size()}, threads);

@@ -18,6 +18,8 @@ namespace {
 
 // With fewer keys, starting a thread costs more than its part of the work.
 constexpr std::size_t min_keys_per_thread = std::size_t{1} << 15;
+// Keys that a thread queries before it takes the next. A thread that starts late takes fewer.
+constexpr std::size_t keys_at_a_time = std::size_t{1} << 13;
 // Hashes that threads group at a time, per thread and in all: 8 MiB and 128 MiB. With an eighth per
 // thread, starting the threads takes a third of the time.
 constexpr std::size_t chunk_per_thread = std::size_t{1} << 20;
@@ -116,11 +118,12 @@ void blocks_may_contain(const block_array& array, std::span<const hash64> hashes
 
 void blocks_may_contain(const block_array& array, std::span<const hash64> hashes, bool* answers,
                         unsigned threads) noexcept {
-  threads = useful_threads(hashes.size(), threads);
-  in_threads(threads, [&](unsigned t) {
-    const std::size_t first = hashes.size() * t / threads;
-    const std::size_t last = hashes.size() * (t + 1) / threads;
-    blocks_may_contain(array, hashes.subspan(first, last - first), answers + first);
+  std::atomic<std::size_t> next{0};
+  in_threads(useful_threads(hashes.size(), threads), [&](unsigned) {
+    for (std::size_t i = 0; (i = next.fetch_add(keys_at_a_time)) < hashes.size();) {
+      const auto some = hashes.subspan(i, std::min(keys_at_a_time, hashes.size() - i));
+      blocks_may_contain(array, some, answers + i);
+    }
   });
 }
 
@@ -136,7 +139,9 @@ std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> ha
                             unsigned threads) noexcept {
   threads = useful_threads(hashes.size(), threads);
   std::atomic<std::uint64_t> newly_inserted{0};
-  if (threads > 1 && with_layout(array.layout, [&](auto layout) {
+  // Grouping costs as much as the inserts into a filter that is cached.
+  if (threads > 1 && array.size() > 4 * second_level_cache &&
+      with_layout(array.layout, [&](auto layout) {
         return insert_by_region<decltype(layout)>(array, hashes, threads, newly_inserted);
       })) {
     return newly_inserted;

@@ -160,9 +160,9 @@ TEST_P(layout_of_test, every_kernel_sets_the_same_bits_and_gives_the_same_answer
   }
 }
 
-// More than a second-level cache, and several chunks of keys for two threads and for three.
+// More than four second-level caches, and several chunks of keys for two threads and for three.
 TEST_P(layout_of_test, large_batches_by_region_and_by_threads_are_as_one_by_one) {
-  constexpr std::uint64_t bits = std::uint64_t{8} << 23;
+  constexpr std::uint64_t bits = std::uint64_t{32} << 23;
   constexpr std::size_t n = 3'200'000;
   const auto members = random_hashes(n, 4);
   auto one_by_one = make(bits, 6);
@@ -191,7 +191,7 @@ TEST_P(layout_of_test, large_batches_by_region_and_by_threads_are_as_one_by_one)
 
 // One key in every place: no region's slab has room for what falls to it.
 TEST_P(layout_of_test, a_batch_of_one_key_repeated_is_no_trouble) {
-  constexpr std::uint64_t bits = std::uint64_t{16} << 23;
+  constexpr std::uint64_t bits = std::uint64_t{32} << 23;
   std::vector<hash64> same(3'000'000, hash64{0x0123456789abcdef});
   same.back() = hash64{~std::uint64_t{0}};
   auto filter = make(bits);
