@@ -50,7 +50,7 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
 
  public:
   static constexpr filter_kind kind = filter_kind::cuckoo;
-  static constexpr std::uint16_t kind_version = 1;
+  static constexpr std::uint16_t kind_version = cuckoo_params::kind_version;
   using hash_type = hash64;
   using hasher_type = filter_hasher;
   using params_type = cuckoo_params;

@@ -90,8 +90,9 @@ inline bool in_range(double x, double low, double high) noexcept {
   return x >= low && x <= high;
 }
 
-/// Fails with unsupported if the layout version is not 1.
-result<void> check_version(const filter_header& header, std::string_view filter);
+/// Fails with unsupported if the layout version is not `known`.
+result<void> check_version(const filter_header& header, std::string_view filter,
+                           std::uint16_t known = 1);
 
 /// A failure with errc::corrupt.
 failure out_of_range(std::string_view filter);
@@ -107,8 +108,8 @@ std::vector<std::byte> encode_block(const Params& params, const Fields& fields) 
 template <class Params, class Fields, class IsPossible>
 result<Params> decode_block(const filter_header& header, std::span<const std::byte> block,
                             std::string_view filter, const Fields& fields,
-                            IsPossible&& is_possible) {
-  if (auto ok = check_version(header, filter); !ok) return fail(std::move(ok.error()));
+                            IsPossible&& is_possible, std::uint16_t known = 1) {
+  if (auto ok = check_version(header, filter, known); !ok) return fail(std::move(ok.error()));
   record_reader reader(block);
   Params params;
   params.seed = header.seed;

@@ -157,6 +157,18 @@ def test_a_golden_ribbon_is_read(more):
     assert 3 < passing < 100
 
 
+@pytest.mark.parametrize("slots", [2, 4, 8])
+def test_a_golden_cuckoo_filter_is_read(slots):
+    f = read((HERE / "golden" / f"cuckoo-{slots}.bloom").read_bytes())
+    assert f.b == slots
+    counts = [f.copies(key) for key in MEMBERS]
+    assert all(counts) and f.copies(b"member-0") >= 3
+    in_use = sum(f.table >> at & 2**f.f - 1 != 0 for at in range(0, f.n * f.b * f.f, f.f))
+    assert f.count == len(MEMBERS) + 2 == in_use + len(f.entries)
+    # 1000 non-members at a rate below 2%: 60 or more come with a chance below 1e-11 (Chernoff).
+    assert sum(f.may_contain(b"stranger-%d" % i) for i in range(1000)) < 60
+
+
 @pytest.mark.parametrize("name, more", [("1", 0), ("full", 0), ("many", 3000)])
 def test_a_golden_vector_quotient_filter_is_read(name, more):
     f = read((HERE / "golden" / f"vector_quotient-{name}.bloom").read_bytes())

@@ -255,6 +255,45 @@ class Ribbon:
         return False
 
 
+class Cuckoo:
+    def __init__(self, kind_version, hash, seed, count, parameters, payload):
+        check(kind_version == 2 and hash == 1, "unknown version of the kind, or hash")
+        check(len(parameters) == 64 and not any(parameters[28:]), "wrong parameter block")
+        self.capacity, self.fpr, self.n, self.b, self.f = struct.unpack_from("<QdQHH", parameters)
+        check(1 <= self.capacity <= 2**57 and 0 <= self.fpr <= 1, "wrong promise")
+        check(self.b in (2, 4, 8) and 4 <= self.f <= 32, "wrong table")
+        bits = self.n * self.b * self.f
+        check(0 < bits <= 2**62, "wrong table")
+        table = -(-bits // 64) * 8
+        check(len(payload) == table + 64, "wrong payload size")
+        self.seed, self.count, self.table = seed, count, int.from_bytes(payload[:table], "little")
+        check(self.table >> bits == 0, "wrong padding")
+        entries = list(struct.iter_unpack("<QII", payload[table:]))
+        while entries and entries[-1] == (0, 0, 0):
+            entries.pop()
+        check(all(c < self.n and 0 < x < 2**self.f and zero == 0 for c, x, zero in entries), "wrong stash")
+        check(len(entries) <= count <= self.n * self.b + len(entries), "wrong count")
+        self.entries = [(c, x) for c, x, _ in entries]
+
+    def other_bucket(self, bucket, fingerprint):
+        x = fingerprint * 0xBF58476D1CE4E5B9 & MASK
+        g = mulhi((x ^ x >> 32) * 0x94D049BB133111EB & MASK, self.n)
+        return (g - bucket) % self.n
+
+    def places(self, key):
+        h = hash_of(key, self.seed)
+        first, fingerprint = mulhi(h, self.n), 1 + mulhi(h * GOLDEN & MASK, 2**self.f - 1)
+        return first, self.other_bucket(first, fingerprint), fingerprint
+
+    def copies(self, key):
+        first, second, fingerprint = self.places(key)
+        slots = [self.table >> (c * self.b + s) * self.f & 2**self.f - 1 for c in {first, second} for s in range(self.b)]
+        return slots.count(fingerprint) + sum(self.entries.count((c, fingerprint)) for c in {first, second})
+
+    def may_contain(self, key):
+        return self.copies(key) != 0
+
+
 def other_block(block, tag, n):
     last = 8192 * max(0, n // 8192 - 1)
     base = last if block >= last else block - block % 8192
@@ -443,7 +482,7 @@ def seeds_of_halves(seed):
     return seed, seed ^ 0x9E3779B97F4A7C15
 
 
-KINDS = {1: Bloom, 5: BlockedBloom, 6: Fuse, 7: Ribbon, 8: VectorQuotient, 9: Expandable}
+KINDS = {1: Bloom, 4: Cuckoo, 5: BlockedBloom, 6: Fuse, 7: Ribbon, 8: VectorQuotient, 9: Expandable}
 
 
 def parts_in(block):

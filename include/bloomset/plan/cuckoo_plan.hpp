@@ -25,6 +25,7 @@ struct cuckoo_spec {
 
 /// The parameters that fix the layout of a cuckoo filter, and its planned rate.
 struct cuckoo_params {
+  static constexpr std::uint16_t kind_version = 2;  ///< of these parameters and the payload
   std::uint64_t capacity = 0;
   double fpr = 0;  ///< formulas::cuckoo_fpr_exact at capacity, at most the rate required
   std::uint64_t buckets = 0;

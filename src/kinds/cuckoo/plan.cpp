@@ -247,7 +247,7 @@ std::vector<std::byte> cuckoo_params::encode() const {
 result<cuckoo_params> cuckoo_params::decode(const filter_header& header,
                                             std::span<const std::byte> block) {
   return detail::decode_block<cuckoo_params>(header, block, "cuckoo filter", fields,
-                                             std::mem_fn(&cuckoo_params::possible));
+                                             std::mem_fn(&cuckoo_params::possible), kind_version);
 }
 
 }  // namespace bloomset

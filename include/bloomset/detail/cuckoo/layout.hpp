@@ -73,14 +73,13 @@ class cuckoo_layout {
   }
   constexpr std::uint64_t payload_bytes() const noexcept { return stash_at() + stash_bytes; }
 
-  /// First bucket and fingerprint come from two different mixes of all 64 bits, so that they are
-  /// independent for any number of buckets.
+  /// The first bucket is that of the hash itself. The fingerprint is that of the hash times 2^64
+  /// divided by the golden ratio (D. E. Knuth, "The Art of Computer Programming" 3, 6.4): the upper
+  /// bits of the product depend on all lower bits of the hash, unlike the bucket.
   constexpr cuckoo_place place(hash64 h) const noexcept {
-    const std::uint64_t folded = h.value ^ (h.value >> 32);
-    // 2^64 divided by the golden ratio (D. E. Knuth, "The Art of Computer Programming" 3, 6.4).
-    // Spreads weak hashes too.
-    const std::uint64_t first = mulhi64(folded * 0x9e3779b97f4a7c15, buckets_);
-    const auto fingerprint = static_cast<std::uint32_t>(1 + mulhi64(remix64(h.value), values()));
+    const std::uint64_t first = mulhi64(h.value, buckets_);
+    const auto fingerprint =
+        static_cast<std::uint32_t>(1 + mulhi64(h.value * 0x9e3779b97f4a7c15, values()));
     return {first, other_bucket(first, fingerprint), fingerprint};
   }
 
@@ -88,7 +87,8 @@ class cuckoo_layout {
   /// any number of buckets, so that a fingerprint can move without its key.
   constexpr std::uint64_t other_bucket(std::uint64_t bucket,
                                        std::uint32_t fingerprint) const noexcept {
-    const std::uint64_t g = mulhi64(remix64(fingerprint), buckets_);
+    std::uint64_t g = fingerprint * 0xbf58476d1ce4e5b9;
+    g = mulhi64((g ^ (g >> 32)) * 0x94d049bb133111eb, buckets_);
     return g >= bucket ? g - bucket : g + (buckets_ - bucket);
   }
   constexpr cuckoo_place place(std::uint64_t bucket, std::uint32_t fingerprint) const noexcept {
