@@ -504,20 +504,23 @@ command build_command() {
       "  bloomset build -o part2.bloom --part 2/8 --capacity 10G --memory-limit 2GB all.txt.zst\n"
       "  bloomset build -o hashes.dcso --format dcso --fpr 0.1% hashes.txt\n"
       "\n"
-      "Without --capacity and --memory, keys are read and counted in one pass. Their hashes, 8 or\n"
-      "16 bytes each, are kept in memory up to an eighth of the machine's memory, at most 1 GiB\n"
-      "and at most a quarter of --memory-limit, then in a temporary file in $TMPDIR. Kinds that\n"
-      "are built once always keep the hashes. If only --memory is given, a kind that is built\n"
-      "once gets the lowest rate that fits.\n"
+      "Without --capacity and --memory, the number of keys is known only when all are read.\n"
+      "Until then their hashes, 8 or 16 bytes each, are kept in memory: at most 1 GiB, an eighth\n"
+      "of the machine's memory, or a quarter of --memory-limit, whichever is least. Further\n"
+      "hashes go to a temporary file in $TMPDIR.\n"
       "\n"
-      "If a filter does not fit --memory-limit, these kinds are built in temporary files:\n" +
+      "Some kinds are built once, from all keys: " +
+          kinds_that([](const kind_info& kind) { return kind.build != nullptr; }, " and ") +
+          ".\n"
+          "Their hashes are always kept, and --memory alone gives the lowest rate that fits.\n"
+          "\n"
+          "If a filter does not fit --memory-limit, these kinds are built in temporary files:\n" +
           kinds_that(&kind_info::any_order) +
           ".\n"
           "Filters of other kinds must fit into memory.\n"
           "\n"
-          "Most kinds give the same file for the same keys in any order. The other kinds\n"
-          "need --canonical for this. It keeps and sorts the hashes, even if --capacity is "
-          "given.\n",
+          "Most kinds give the same file for the same keys in any order. The others need\n"
+          "--canonical for this, which keeps and sorts the hashes even if --capacity is given.\n",
       build::define};
 }
 

@@ -325,7 +325,7 @@ action define(CLI::App& app) {
   flag(app, "--verify", options->verify,
        "verify the checksum of the filter first, even if it is larger than 64 MiB")
       .under(headings::filter);
-  flag(app, "--strict", options->strict, "fail if --keys is not the filter's reader")
+  flag(app, "--strict", options->strict, "fail if --keys is not the reader of the filter's keys")
       .under(headings::input);
   options->format.declare(app);
   options->input.declare(app, keys::purpose::ask, true);

@@ -75,7 +75,7 @@ result<status> count(count_options& options) {
 action define(CLI::App& app) {
   auto options = std::make_shared<count_options>();
   option(app, "FILTER", options->filter, "a filter of a kind that counts").required();
-  flag(app, "--strict", options->strict, "fail if --keys is not the filter's reader");
+  flag(app, "--strict", options->strict, "fail if --keys is not the reader of the filter's keys");
   options->key.declare(app);
   options->input.declare(app, keys::purpose::insert, true);
   return [options] { return count(*options); };
@@ -86,7 +86,7 @@ action define(CLI::App& app) {
 
 command count_command() {
   return {
-      "count", "print the number of copies of each line in a filter",
+      "count", "print how many copies of each line a filter holds",
       "  bloomset count visits.counting users.txt | sort -rn | head\n"
       "\n"
       "Prints the count, a tab and the line. A count is never too low, except above the kind's\n"

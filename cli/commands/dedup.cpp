@@ -234,11 +234,10 @@ command dedup_command() {
       "At the end, dedup reports how many new lines may be missing. --exact drops none, but keeps\n"
       "the lines themselves and 40 bytes for each.\n"
       "\n"
-      "Without --capacity and --memory, the filter grows as needed, and all cores work on it. "
-      "With\n"
-      "one of them its size is fixed, and beyond its capacity more new lines are dropped. At\n"
-      "--memory-limit further new lines are kept in temporary files and printed at the end, in\n"
-      "the order of the input.\n",
+      "Without --capacity and --memory, the filter grows as needed, and all cores work on it.\n"
+      "When it reaches three quarters of --memory-limit, further new lines wait in temporary\n"
+      "files, and are printed at the end, in the order of the input. With --capacity or --memory\n"
+      "its size is fixed, and beyond its capacity more new lines are dropped.\n",
       dedup::define};
 }
 

@@ -63,7 +63,7 @@ action define(CLI::App& app) {
 }  // namespace
 
 command key_command() {
-  return {"key", "make a secret key, so that nobody can choose false positives",
+  return {"key", "make a secret key, so that nobody can cause false positives at will",
           "  bloomset key new members.key\n"
           "  bloomset build -o members.bloom --key-file members.key members.txt\n"
           "  bloomset check --key-file members.key members.bloom visitors.txt\n",

@@ -265,7 +265,7 @@ action define(CLI::App& app) {
 }  // namespace
 
 command plan_command() {
-  return {"plan", "size a filter from known figures and recommend a kind",
+  return {"plan", "compute a filter's size or rate, and recommend a kind",
           "  bloomset plan --capacity 100M --fpr 1%\n"
           "  bloomset plan --capacity 1e9 --memory 1GB\n"
           "  bloomset plan --memory 64MiB --fpr 1/1000 --deletable\n"

@@ -79,7 +79,7 @@ result<status> remove(remove_options& options) {
 action define(CLI::App& app) {
   auto options = std::make_shared<remove_options>();
   option(app, "FILTER", options->target, "a filter of a kind that can erase").required();
-  flag(app, "--strict", options->strict, "fail if --keys is not the filter's reader");
+  flag(app, "--strict", options->strict, "fail if --keys is not the reader of the filter's keys");
   options->key.declare(app);
   options->input.declare(app, keys::purpose::insert, true);
   options->input.writes_to = &options->target;

@@ -94,8 +94,8 @@ void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {
        "beginning of a file")
       .under(headings::input);
   option(app, "--keys", keys.reader,
-         fmt::format("the reader that turns a line into keys (default: {}); 'bloomset man' "
-                     "explains the readers and their arguments",
+         fmt::format("the reader that turns a line into keys; 'bloomset man' explains each reader "
+                     "and its arguments (default: {})",
                      has_filter ? "the one that made the filter's keys, or lines" : "lines"))
       .value("READER")
       .under(headings::input);
@@ -104,7 +104,8 @@ void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {
       .value("N")
       .under(headings::input);
   flag(app, "--skip-bad", keys.skip_bad,
-       "skip lines that --keys or the filter cannot read, and report their number at the end")
+       "skip lines that are not valid for --keys or for the filter, and report their number at the "
+       "end")
       .under(headings::input);
   flag(app, "--skip-comments", keys.is_blank.comments, "skip lines that begin with #")
       .under(headings::input);
