@@ -31,7 +31,7 @@ struct arguments {
   needs wanted;
   std::string key_bytes = "16";
   bool json = false;
-  bool quiet = false;
+  bool no_progress = false;
   std::string plot;
   bool force = false;
 };
@@ -67,12 +67,12 @@ result<std::uint64_t> key_bytes_of(const arguments& given) {
 /// One row per kind. Fails if the first kind, which is marked, cannot be measured.
 result<std::vector<row>> measure_all(const std::vector<candidate>& chosen,
                                      const plan_request& request, std::uint64_t key_bytes,
-                                     bool quiet) {
+                                     bool no_progress) {
   std::uint64_t all = 0;
   for (const candidate& each : chosen) {
     if (each.plan) all += keys_to_measure(*each.kind, each.plan->capacity);
   }
-  progress shown(!quiet, all);
+  progress shown(!no_progress, all);
   std::uint64_t keys = 0;
   const auto worked = [&](std::uint64_t more) {
     keys += more;
@@ -207,7 +207,7 @@ result<status> run(const arguments& given) {
   if (!given.plot.empty()) {
     if (auto ok = check_chart(given.plot, given.force); !ok) return fail(std::move(ok.error()));
   }
-  const auto rows = measure_all(*chosen, *request, *key_bytes, given.quiet);
+  const auto rows = measure_all(*chosen, *request, *key_bytes, given.no_progress);
   if (!rows) return fail(rows.error());
   const measured_kind& first = *rows->front().made;
   if (!given.plot.empty()) {
@@ -243,7 +243,8 @@ action define(CLI::App& app) {
       .value("N")
       .under(headings::input);
   flag(app, "--json", given->json, "print one JSON object").under(headings::output);
-  flag(app, "-q,--quiet", given->quiet, "no progress on a terminal").under(headings::output);
+  flag(app, "--no-progress", given->no_progress, "no progress line, even on a terminal")
+      .under(headings::output);
   option(app, "--plot", given->plot,
          "also write a chart: times over bits per key, with the table's first kind marked")
       .value("FILE.svg")

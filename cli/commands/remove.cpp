@@ -13,6 +13,7 @@
 #include "input/blocks.hpp"
 #include "input/key_input.hpp"
 #include "input/stored_reader.hpp"
+#include "report/report.hpp"
 #include "terminal/declare.hpp"
 
 namespace bloomset::cli {
@@ -26,6 +27,7 @@ struct remove_options {
   input_options input;
   secret_key_option key;
   bool strict = false;
+  bool quiet = false;
 };
 
 result<status> remove(remove_options& options) {
@@ -49,7 +51,7 @@ result<status> remove(remove_options& options) {
   key_input& input = **opened;
   std::uint64_t non_members = 0;
   std::string first_non_member;
-  bool changed = false;
+  std::uint64_t removed = 0;
   flags erased;
   const auto read = in_batches(input, [&](const key_batch& batch) -> result<void> {
     const auto answers = erased.first(batch.keys.size());
@@ -57,7 +59,7 @@ result<status> remove(remove_options& options) {
     for (std::size_t i = 0; i < batch.lines.size(); ++i) {
       const auto [first, last] = batch.keys_of(i);
       const auto members = std::count(answers.data() + first, answers.data() + last, true);
-      changed |= members != 0;
+      removed += static_cast<std::uint64_t>(members);
       if (static_cast<std::size_t>(members) == last - first) continue;
       if (non_members++ == 0) first_non_member = input.position_of_line(batch, i);
     }
@@ -65,9 +67,14 @@ result<status> remove(remove_options& options) {
   });
   if (!read) return fail(read.error());
   finish(input, verb);
-  if (changed) {
+  if (removed != 0) {
     const auto saved = replacing(options.target, [&] { return save(*filter, options.target); });
     if (!saved) return fail(saved.error());
+  }
+  if (!options.quiet) {
+    note(fmt::format("{}: {} read, {} of them removed; now {}", options.target,
+                     format_count(input.keys(), "key"), format_count(removed),
+                     keys_held(filter->info())));
   }
   if (non_members == 0) return status::some;
   say(verb, fmt::format("{} of {} lines certainly were not members and were skipped; the first "
@@ -80,6 +87,7 @@ action define(CLI::App& app) {
   auto options = std::make_shared<remove_options>();
   option(app, "FILTER", options->target, "a filter of a kind that can erase").required();
   flag(app, "--strict", options->strict, "fail if --keys is not the reader of the filter's keys");
+  flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
   options->key.declare(app);
   options->input.declare(app, keys::purpose::insert, true);
   options->input.writes_to = &options->target;

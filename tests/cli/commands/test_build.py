@@ -250,13 +250,15 @@ def test_a_kind_that_cannot_remove_or_count_names_those_that_can(run, tmp_path):
 @pytest.fixture(params=kinds_that("erase", "count"))
 def multiset(request, run):
     """A kind that can remove and count, with a filter of it in f."""
-    built = run("build", "-o", "f", "--kind", request.param, input=MEMBERS + b"bob\n")
+    built = run("build", "-o", "f", "--kind", request.param, "--fpr", "1e-6", input=MEMBERS + b"bob\n")
     built.ok()
     return request.param
 
 
 def test_remove_takes_members_out_and_tells_non_members(run, multiset):
-    assert run("remove", "f", input=b"alice\n").ok().err == b""
+    done = run("remove", "f", input=b"alice\n").ok()
+    assert re.fullmatch(rb"f: 1 key read, 1 of them removed; now .*\n", done.err)
+    assert run("remove", "-q", "f", input=b"bob\n").ok().err == b""
     assert selected(run, "f", MEMBERS) == b"bob\ncarol\n"
     run("build", "-o", "g", "--kind", multiset, "--capacity", "1000", "--fpr", "1e-6",
         input=MEMBERS).ok()
@@ -264,6 +266,7 @@ def test_remove_takes_members_out_and_tells_non_members(run, multiset):
     assert (done.code, done.out) == (1, b"")
     assert b"2 of 4 lines certainly were not members" in done.err
     assert b"the first is stdin:2\n" in done.err
+    assert b"g: 4 keys read, 2 of them removed; now " in done.err
     assert selected(run, "g", MEMBERS) == b"carol\n"
 
 

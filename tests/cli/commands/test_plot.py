@@ -53,7 +53,7 @@ def test_every_kind_and_the_bound_have_a_line(plan, tmp_path):
 
 
 PLOTS = [("plan", "--capacity", "1000", "--fpr", "1%"),
-         ("bench", "--capacity", "1000", "--kind", "bloom", "-q")]
+         ("bench", "--capacity", "1000", "--kind", "bloom", "--no-progress")]
 
 
 @pytest.mark.parametrize("args", PLOTS, ids=lambda args: args[0])
