@@ -6,6 +6,7 @@
 #include <bloomset/plan/units.hpp>
 #include <cmath>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,6 +29,7 @@
 #include "memory/temporary_file.hpp"
 #include "report/report.hpp"
 #include "terminal/declare.hpp"
+#include "terminal/system.hpp"
 
 namespace bloomset::cli {
 namespace {
@@ -68,14 +70,17 @@ std::vector<hash_seed> seeds_of(const plan_request& request) {
 
 /// What a build is made of, beside the plan.
 struct build_input {
-  key_input& input;
+  const input_options& options;
+  std::unique_ptr<key_input>& opened;  ///< anew if it is read again
   key_part& part;
   memory_limit memory;
+
+  key_input& input() const noexcept { return *opened; }
 };
 
 /// "NAME:LINE" of a key for messages, or the part.
 std::string position_of(const build_input& from, std::uint64_t key) {
-  return from.part.is_all() ? from.input.position_of_key(key) : "--part " + from.part.text();
+  return from.part.is_all() ? from.input().position_of_key(key) : "--part " + from.part.text();
 }
 
 using key_spools = std::deque<key_spool>;
@@ -91,12 +96,12 @@ result<key_spools> keep_hashes(const kind_info& kind, const plan_request& reques
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     spools.emplace_back(
         [&from, advice, i](const std::string& notice) {
-          from.input.quieten();
+          from.input().quieten();
           if (i == 0) say(verb, notice + advice);
         },
         waiting / seeds.size(), kind.in_hash_order ? parts_on_disk : 1);
   }
-  const auto read = hash_all(from.input, seeds, [&](hash_lists lists) -> result<void> {
+  const auto read = hash_all(from.input(), seeds, [&](hash_lists lists) -> result<void> {
     const hash_lists kept = from.part.select(lists);
     for (std::size_t i = 0; i < lists.size(); ++i) {
       spools[i].count(lists[i]);
@@ -134,7 +139,7 @@ result<void> choose_memory(const kind_info& kind, const plan_report& plan, const
     if (auto ok = spool.spill(); !ok) return ok;
   }
   use_file_memory();
-  from.input.quieten();
+  from.input().quieten();
   say(verb, fmt::format("the filter of {} does not fit the memory limit of {} and is built in a "
                         "temporary file",
                         format_bytes(plan.bytes), format_bytes(from.memory.bytes)));
@@ -268,9 +273,9 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request,
 
 /// Inserts hashes while keys are read: block by block in the thread that hashed them while others
 /// hash, or in large batches for several threads or for a kind that grows. A filter that grows may
-/// exceed the memory limit by one batch.
+/// exceed the memory limit by one batch. `counter` counts them.
 result<void> insert_hashes(const kind_info& kind, any_filter& filter, const plan_request& request,
-                           const build_input& from) {
+                           const build_input& from, key_counter* counter = nullptr) {
   const auto seeds = seeds_of(request);
   std::uint64_t before = 0;
   const auto insert = [&](std::size_t half, std::span<const hash64> hashes,
@@ -282,7 +287,8 @@ result<void> insert_hashes(const kind_info& kind, any_filter& filter, const plan
                    "give a larger --capacity, or none");
   };
   if (kind.any_order && threads_for_blocks(every_core) <= max_threads_for_one_that_inserts) {
-    return hash_all(from.input, seeds, [&](hash_lists all) -> result<void> {
+    return hash_all(from.input(), seeds, [&](hash_lists all) -> result<void> {
+      if (counter != nullptr) counter->count(all[0]);
       const hash_lists lists = from.part.select(all);
       for (std::size_t i = 0; i < lists.size(); ++i) {
         if (auto ok = insert(i, lists[i], 1); !ok) return ok;
@@ -305,7 +311,8 @@ result<void> insert_hashes(const kind_info& kind, any_filter& filter, const plan
     size = 0;
     return check_memory(kind, filter.size_in_bytes(), from.memory);
   };
-  const auto read = hash_all(from.input, seeds, [&](hash_lists all) -> result<void> {
+  const auto read = hash_all(from.input(), seeds, [&](hash_lists all) -> result<void> {
+    if (counter != nullptr) counter->count(all[0]);
     const hash_lists lists = from.part.select(all);
     for (std::size_t at = 0; at < lists[0].size();) {
       const std::size_t now = std::min(lists[0].size() - at, many - size);
@@ -350,6 +357,52 @@ result<any_filter> build_planned(const kind_info& kind, const plan_request& requ
   auto filter = kind.create(request);
   if (!filter) return filter;
   if (auto ok = insert_hashes(kind, *filter, request, from); !ok) return fail(ok.error());
+  return filter;
+}
+
+/// Whether the input is read again once its keys are counted, instead of keeping their hashes: that
+/// takes half of the time for files that the system still has in memory.
+bool reads_again(const kind_info& kind, const build_input& from) {
+  const bool keeps_copies = kind.can.erase || kind.can.count;
+  const key_input& input = from.input();
+  return kind.any_order && !keeps_copies && from.part.is_all() && input.choice().unread() &&
+         input.can_be_read_again() && *input.total_bytes() <= machine_memory() / 4 &&
+         !input.is_packed();
+}
+
+/// Opens the input again.
+result<void> reopen(const build_input& from) {
+  from.input().quieten();
+  auto again = key_input::open(from.options);
+  if (!again) return fail(std::move(again.error()));
+  from.opened = std::move(*again);
+  return {};
+}
+
+/// Counts the keys, and reads them again into a filter for so many. If fewer are distinct, they are
+/// read once more into a smaller one.
+result<any_filter> build_reading_again(const kind_info& kind, plan_request request,
+                                       const build_input& from) {
+  const auto keys = count_keys(from.input());
+  if (!keys) return fail(keys.error());
+  if (auto ok = reopen(from); !ok) return fail(std::move(ok.error()));
+  plan_request guess = request;
+  guess.capacity = std::max<std::uint64_t>(1, *keys);
+  const auto plan = kind.plan(guess);
+  if (!plan || !from.memory.fits(plan->bytes)) return build_counted(kind, request, from, false);
+  auto filter = kind.create(guess);
+  if (!filter) return filter;
+  key_counter counter;
+  if (auto ok = insert_hashes(kind, *filter, guess, from, &counter); !ok) {
+    return fail(std::move(ok.error()));
+  }
+  if (counter.distinct_keys() == guess.capacity) return filter;
+  request.capacity = counter.distinct_keys();
+  if (auto ok = reopen(from); !ok) return fail(std::move(ok.error()));
+  filter = build_planned(kind, request, from);
+  if (filter && from.input().keys() != counter.keys()) {
+    return fail(errc::io, "the input changed while it was read; build again");
+  }
   return filter;
 }
 
@@ -420,17 +473,19 @@ result<status> build(const build_options& options) {
                             (*kind)->name, kinds_that(&abilities::merge)));
   }
   if (auto ok = check_target(options.target, options.force); !ok) return fail(ok.error());
-  const auto opened = key_input::open(options.input);
+  auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
-  key_input& input = **opened;
 
-  const build_input from{input, *part, *memory};
+  const build_input from{options.input, *opened, *part, *memory};
   const bool planned = request->capacity != 0 || request->bits != 0;
   const bool sorts = options.canonical && !(*kind)->any_order;
   auto filter = (*kind)->build != nullptr ? build_static(**kind, *request, from)
                 : planned && !sorts       ? build_planned(**kind, *request, from)
-                                          : build_counted(**kind, *request, from, sorts);
+                : !planned && reads_again(**kind, from)
+                    ? build_reading_again(**kind, *request, from)
+                    : build_counted(**kind, *request, from, sorts);
   if (!filter) return fail(filter.error());
+  key_input& input = **opened;
   finish(input, verb);
   const std::string name = options.target == "-" ? "stdout" : options.target;
   const auto fits = (*kind)->build != nullptr
@@ -505,9 +560,10 @@ command build_command() {
       "  bloomset build -o hashes.dcso --format dcso --fpr 0.1% hashes.txt\n"
       "\n"
       "Without --capacity and --memory, the number of keys is known only when all are read.\n"
-      "Until then their hashes, 8 or 16 bytes each, are kept in memory: at most 1 GiB, an eighth\n"
-      "of the machine's memory, or a quarter of --memory-limit, whichever is least. Further\n"
-      "hashes go to a temporary file in $TMPDIR.\n"
+      "Files of plain lines are therefore read twice, unless they are packed or larger than a\n"
+      "quarter of the machine's memory. Of other input, the hashes of the keys, 8 or 16 bytes\n"
+      "each, are kept in memory: at most 1 GiB, an eighth of the machine's memory, or a quarter\n"
+      "of --memory-limit, whichever is least. Further hashes go to a temporary file in $TMPDIR.\n"
       "\n"
       "Some kinds are built once, from all keys: " +
           kinds_that([](const kind_info& kind) { return kind.build != nullptr; }, " and ") +

@@ -14,17 +14,15 @@ namespace bloomset::cli {
 namespace {
 
 /// Counts the keys in one pass over the inputs.
-result<std::uint64_t> count_keys(const input_options& options) {
+result<std::uint64_t> count_all(const input_options& options) {
   const auto opened = key_input::open(options);
   if (!opened) return fail(opened.error());
-  if (!(*opened)->total_bytes()) {
+  if (!(*opened)->can_be_read_again()) {
     return fail(errc::invalid_argument,
-                "the size of the filter depends on the number of keys, but a pipe can be read only "
-                "once; give --capacity, or files");
+                "the size of the filter depends on the number of keys, but stdin and pipes can be "
+                "read only once; give --capacity, or names of files");
   }
-  const auto read = in_batches(**opened, [](const key_batch&) { return result<void>(); });
-  if (!read) return fail(read.error());
-  return (*opened)->keys();
+  return count_keys(**opened);
 }
 
 result<void> insert_keys(dialects::foreign_filter& filter, key_input& input) {
@@ -61,7 +59,7 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
       request.bits != 0 || std::any_of(request.options.begin(), request.options.end(),
                                        [](const auto& option) { return option.first == "blocks"; });
   if (said == 0 && !sized) {
-    const auto keys = count_keys(options);
+    const auto keys = count_all(options);
     if (!keys) return fail(keys.error());
     request.capacity = std::max<std::uint64_t>(1, *keys);
     filter = dialects::create(**format, request);

@@ -1,6 +1,7 @@
 #include "input/blocks.hpp"
 
 #include <algorithm>
+#include <bloomset/detail/core/bits.hpp>
 #include <bloomset/detail/core/source_memory.hpp>
 #include <condition_variable>
 #include <mutex>
@@ -91,6 +92,31 @@ class block_line {
   std::optional<failure> failure_;
 };
 
+/// The number of lines of a block that are not empty. Eight bytes at a time.
+std::uint64_t lines_with_text(std::span<const char> block, char end) noexcept {
+  constexpr std::uint64_t ones = 0x0101010101010101;
+  constexpr std::uint64_t low = 0x7f7f7f7f7f7f7f7f;
+  const std::uint64_t pattern = ones * static_cast<unsigned char>(end);
+  std::uint64_t found = 0;
+  std::uint64_t before = 0x80;  // set if the byte before is an end, as at the beginning
+  const auto add = [&](std::uint64_t word) noexcept {
+    const std::uint64_t x = word ^ pattern;
+    const std::uint64_t ends = ~(((x & low) + low) | x | low);  // the top bit of each such byte
+    found += (((ends & ~(ends << 8 | before)) >> 7) * ones) >> 56;
+    before = ends >> 56;
+  };
+  std::size_t i = 0;
+  for (; i + 8 <= block.size(); i += 8) {
+    add(detail::load<std::uint64_t>(reinterpret_cast<const std::byte*>(block.data()) + i));
+  }
+  if (i < block.size()) {
+    std::uint64_t rest = ~pattern;
+    std::memcpy(&rest, block.data() + i, block.size() - i);
+    add(rest);
+  }
+  return found;
+}
+
 }  // namespace
 
 unsigned threads_for_blocks(unsigned threads) noexcept {
@@ -112,6 +138,33 @@ result<void> in_blocks(key_input& input, const block_steps& steps, unsigned thre
     line.run(0);
   }
   return std::move(line).outcome();
+}
+
+result<std::uint64_t> count_keys(key_input& input) {
+  const key_choice& choice = input.choice();
+  const bool by_ends = choice.unread() && !choice.is_blank.comments &&
+                       !choice.is_blank.keep_empty && !input.format().strip_cr;
+  std::vector<record_keys> readers;
+  std::vector<std::vector<std::string_view>> lines_of_slot(threads_for_blocks(0));
+  while (!choice.unread() && readers.size() < lines_of_slot.size()) {
+    auto reader = record_keys::make(choice);
+    if (!reader) return fail(std::move(reader.error()));
+    readers.push_back(std::move(*reader));
+  }
+  const block_steps steps = {
+      .work = [&](unsigned slot, const key_block& block) -> reading {
+        if (!by_ends) {
+          return for_each_batch(block, input, readers.empty() ? nullptr : &readers[slot],
+                                lines_of_slot[slot], [](const key_batch&) {});
+        }
+        reading read;
+        read.keys = lines_with_text(block.bytes, input.format().end);
+        return read;
+      },
+      .hand_on = [](unsigned) -> result<bool> { return true; },
+  };
+  if (auto ok = in_blocks(input, steps); !ok) return fail(std::move(ok.error()));
+  return input.keys();
 }
 
 result<void> in_batches(key_input& input,

@@ -34,6 +34,9 @@ unsigned threads_for_blocks(unsigned threads) noexcept;
 /// out_of_memory.
 result<void> in_blocks(key_input& input, const block_steps& steps, unsigned threads = 0);
 
+/// Reads the whole input on all cores, and returns the number of its keys.
+result<std::uint64_t> count_keys(key_input& input);
+
 /// Inputs from this size on are worth several threads.
 constexpr std::uint64_t min_bytes_for_threads = std::uint64_t{4} << 20;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bloomset/plan/units.hpp>
 #include <utility>
 
@@ -74,6 +75,20 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
     made->records_.emplace(std::move(*records));
   }
   return made;
+}
+
+bool key_input::can_be_read_again() const noexcept {
+  return total_bytes_ && std::ranges::find(names_, "-") == names_.end();
+}
+
+bool key_input::is_packed() const {
+  return std::ranges::any_of(names_, [](const std::string& name) {
+    const auto file = open_file(name);
+    if (!file) return true;
+    std::array<char, packing_bytes> first;
+    const auto size = (*file)->read(first);
+    return !size || recognise_packing({first.data(), *size}).found != nullptr;
+  });
 }
 
 result<void> key_input::open_next() {

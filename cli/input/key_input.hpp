@@ -58,6 +58,10 @@ class key_input {
   bool prompted() const noexcept { return prompted_; }
   /// Bytes of all inputs, not decompressed. Empty if one is not a regular file.
   std::optional<std::uint64_t> total_bytes() const noexcept { return total_bytes_; }
+  /// Whether all inputs are regular files, and none is stdin.
+  bool can_be_read_again() const noexcept;
+  /// Whether a file is packed, or cannot be looked at. Reads their first bytes.
+  bool is_packed() const;
   std::size_t files() const noexcept { return names_.size(); }
   std::uint64_t lines() const noexcept { return positions_.lines(); }  ///< returned so far
   std::uint64_t keys() const noexcept { return positions_.keys(); }    ///< of those lines

@@ -36,6 +36,22 @@ double copy_sample::standard_error(std::uint64_t max_copies) const noexcept {
   return sum == 0 ? 1 : std::sqrt(squares) / sum;
 }
 
+void key_counter::count(std::span<const hash64> hashes) {
+  for (const hash64 h : hashes) {
+    distinct_.add(h);
+    copies_.add(h);
+  }
+  keys_ += hashes.size();
+}
+
+std::uint64_t key_counter::keys_in_copies(std::uint64_t max_copies) const noexcept {
+  if (max_copies >= keys_) return std::max<std::uint64_t>(1, keys_);
+  const double raised =
+      std::ceil(copies_.copies_up_to(max_copies) * (1 + 4 * copies_.standard_error(max_copies)));
+  const bool is_less = raised < static_cast<double>(keys_);
+  return std::max<std::uint64_t>(1, is_less ? static_cast<std::uint64_t>(raised) : keys_);
+}
+
 key_spool::key_spool(std::function<void(const std::string&)> notice, std::size_t limit,
                      unsigned parts)
     : notice_(std::move(notice)),
@@ -51,14 +67,6 @@ key_spool::key_spool(std::function<void(const std::string&)> notice, std::size_t
 std::size_t key_spool::default_limit() noexcept {
   constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
   return std::clamp(machine_memory() / 8, 256 * mebi, 1024 * mebi);
-}
-
-void key_spool::count(std::span<const hash64> hashes) {
-  for (const hash64 h : hashes) {
-    distinct_.add(h);
-    copies_.add(h);
-  }
-  keys_ += hashes.size();
 }
 
 result<void> key_spool::keep(std::span<const hash64> hashes) {
@@ -86,21 +94,13 @@ result<void> key_spool::spill() {
     if (!made) return fail(std::move(made.error()));
     file_.emplace(std::move(*made));
     notice_(fmt::format("after {} their hashes go to a temporary file in {}",
-                        format_count(keys_, "key"), file_->folder()));
+                        format_count(keys(), "key"), file_->folder()));
   }
   for (const chunk& one : chunks_) {
     if (auto ok = file_->append(one.hashes()); !ok) return ok;
   }
   chunks_.clear();
   return {};
-}
-
-std::uint64_t key_spool::keys_in_copies(std::uint64_t max_copies) const noexcept {
-  if (max_copies >= keys_) return std::max<std::uint64_t>(1, keys_);
-  const double raised =
-      std::ceil(copies_.copies_up_to(max_copies) * (1 + 4 * copies_.standard_error(max_copies)));
-  const bool is_less = raised < static_cast<double>(keys_);
-  return std::max<std::uint64_t>(1, is_less ? static_cast<std::uint64_t>(raised) : keys_);
 }
 
 result<void> key_spool::for_each(

@@ -1,6 +1,6 @@
 #pragma once
 
-// The hashes of keys, kept until the number of keys is known.
+// The number of keys of a stream, and their hashes, kept until that number is known.
 
 #include <algorithm>
 #include <bloomset/any_filter.hpp>
@@ -51,9 +51,33 @@ class copy_sample {
   std::unordered_map<std::uint64_t, std::uint64_t> copies_;
 };
 
+/// Counts the keys of a stream by their hashes, and estimates the distinct ones.
+class key_counter {
+ public:
+  void count(std::span<const hash64> hashes);
+
+  std::uint64_t keys() const noexcept { return keys_; }  ///< counted
+
+  /// The number of distinct keys up to max_counted_keys, at least 1. An upper bound for a larger
+  /// one; see cardinality_estimator::upper_bound(). It does not depend on the order of the keys.
+  std::uint64_t distinct_keys() const noexcept {
+    const auto known = copies_.distinct();
+    return known ? std::max<std::uint64_t>(1, *known) : distinct_.upper_bound(keys_);
+  }
+
+  /// An upper bound for the sum over all keys of min(copies, max_copies), from the estimate and
+  /// four standard errors.
+  std::uint64_t keys_in_copies(std::uint64_t max_copies) const noexcept;
+
+ private:
+  std::uint64_t keys_ = 0;
+  detail::cardinality_estimator distinct_;
+  copy_sample copies_;
+};
+
 /// Keeps the hashes of keys, 8 bytes each, in memory up to a limit, then in a temporary file.
-/// Counts the keys, estimates the distinct ones, and returns the hashes any number of times.
-class key_spool {
+/// Counts the keys, and returns the hashes any number of times.
+class key_spool : public key_counter {
  public:
   /// One eighth of the machine's memory, clamped to 256 MiB to 1 GiB.
   static std::size_t default_limit() noexcept;
@@ -68,22 +92,8 @@ class key_spool {
     count(hashes);
     return keep(hashes);
   }
-  /// Counts hashes, of which some may be kept.
-  void count(std::span<const hash64> hashes);
+  /// Keeps hashes that were counted, or some of them.
   result<void> keep(std::span<const hash64> hashes);
-
-  std::uint64_t keys() const noexcept { return keys_; }  ///< counted
-
-  /// The number of distinct keys up to max_counted_keys, at least 1. An upper bound for a larger
-  /// one; see cardinality_estimator::upper_bound(). It does not depend on the order of the keys.
-  std::uint64_t distinct_keys() const noexcept {
-    const auto known = copies_.distinct();
-    return known ? std::max<std::uint64_t>(1, *known) : distinct_.upper_bound(keys_);
-  }
-
-  /// An upper bound for the sum over all keys of min(copies, max_copies), from the estimate and
-  /// four standard errors.
-  std::uint64_t keys_in_copies(std::uint64_t max_copies) const noexcept;
 
   /// Calls `use` with all hashes, in large batches, until it fails.
   result<void> for_each(const std::function<result<void>(std::span<const hash64>)>& use) const;
@@ -117,10 +127,7 @@ class key_spool {
   std::size_t chunk_hashes_;
   std::size_t max_chunks_;
   std::vector<chunk> chunks_;
-  std::uint64_t keys_ = 0;
   std::optional<parted_file<hash64>> file_;
-  detail::cardinality_estimator distinct_;
-  copy_sample copies_;
 };
 
 }  // namespace bloomset::cli

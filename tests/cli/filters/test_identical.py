@@ -1,5 +1,6 @@
 """Equal keys give equal files: in any order, with any number of threads, on any kernel, in parts."""
 
+import json
 import os
 import random
 import re
@@ -118,3 +119,43 @@ def test_the_count_that_the_file_has_is_the_estimate(run, kind):
     assert f"estimated size  {about} distinct keys\n" in text
     # 1,000 keys were planned for, and the estimate may be above.
     assert run("add", "--strict", "f", input=members(1)[0]).ok()
+
+
+NUMBERS = b"".join(b"%d\n" % i for i in range(70_000))  # so many that distinct keys are estimated
+TEXTS = {
+    "nothing": b"", "an empty line": b"\n", "no last end": b"a\nbc", "empty lines": b"\n\na\n\n\nb\n\n" * 9,
+    "repeated": b"a\nb\na\n", "marked": b"\xef\xbb\xbf#a\nb\n", "comments": b"#a\nb\n#\n", "carriage returns": b"a\r\n\r\nb\r\n",
+    "NULs": b"a\0\0b\0c", "many": NUMBERS, "many, repeated": NUMBERS + b"1\n2\n" * 30_000,
+}
+
+
+@pytest.mark.parametrize("options", [[], ["--crlf"], ["--skip-comments"], ["-0"], ["--hash", "xxh3-2x64"]], ids=str)
+@pytest.mark.parametrize("name", TEXTS)
+def test_files_are_read_again_and_give_what_a_pipe_gives(run, tmp_path, name, options):
+    text = TEXTS[name]
+    (tmp_path / "whole").write_bytes(text)
+    for kind in ("bloom", "blocked_bloom"):
+        piped = run("build", "-o", f"{kind}-p", "--kind", kind, *options, input=text).ok()
+        read = run("build", "-o", f"{kind}-f", "--kind", kind, *options, "whole").ok()
+        assert (tmp_path / f"{kind}-f").read_bytes() == (tmp_path / f"{kind}-p").read_bytes()
+        assert read.err.replace(b"-f", b"-p").replace(b"whole", b"stdin") == piped.err
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_keys_are_counted_before_they_are_read_again(run, tmp_path, seed):
+    some = random.Random(seed)
+    text = bytes(some.choice(b"\n\n\na\r\0\xff\x8a") for _ in range(some.randrange(1, 60)))
+    (tmp_path / "in").write_bytes(text)
+    run("build", "-o", "f", "--format", "dcso", "in").ok()
+    keys = sum(line != b"" for line in text.split(b"\n"))
+    assert json.loads(run("info", "--json", "f").ok().out)["capacity"] == max(1, keys)
+
+
+def test_stdin_is_not_read_again(run, tmp_path):
+    (tmp_path / "in").write_bytes(NUMBERS)
+    with open(tmp_path / "in", "rb") as stdin:
+        run("build", "-o", "f", "--format", "dcso", stdin=stdin).refused("stdin and pipes can be read only once")
+    with open(tmp_path / "in", "rb") as stdin:
+        run("build", "-o", "f", stdin=stdin).ok()
+    run("build", "-o", "g", "in").ok()
+    assert (tmp_path / "f").read_bytes() == (tmp_path / "g").read_bytes()

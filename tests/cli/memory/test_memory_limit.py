@@ -50,7 +50,7 @@ def keys(tmp_path):
 ])
 def test_the_filter_is_the_same(run, tmp_path, temporary, keys, options):
     run("build", "-o", "a", *options.split(), keys).ok()
-    done = run("build", "-o", "b", *options.split(), *LIMIT, keys, env={"TMPDIR": str(temporary)}).ok()
+    done = run("build", "-o", "b", *options.split(), *LIMIT, input=KEYS, env={"TMPDIR": str(temporary)}).ok()
     assert f"their hashes go to a temporary file in {temporary}".encode() in done.err
     on_disk = "--memory" in options or "--capacity" in options
     assert (b"does not fit the memory limit of 16.8 MB" in done.err) == on_disk
@@ -58,13 +58,13 @@ def test_the_filter_is_the_same(run, tmp_path, temporary, keys, options):
     assert list(temporary.iterdir()) == []
 
 
-def test_the_temporary_file_has_no_name_even_for_a_moment(run, temporary, keys):
+def test_the_temporary_file_has_no_name_even_for_a_moment(run, temporary):
     try:
         os.close(os.open(temporary, os.O_TMPFILE | os.O_RDWR))
     except OSError:
         pytest.skip("this file system has no files without a name")
     changed = temporary.stat().st_mtime_ns
-    run("build", "-o", "a", *LIMIT, keys, env={"TMPDIR": str(temporary)}).ok()
+    run("build", "-o", "a", *LIMIT, input=KEYS, env={"TMPDIR": str(temporary)}).ok()
     assert temporary.stat().st_mtime_ns == changed
 
 
@@ -102,13 +102,13 @@ def test_a_filter_that_grows_beyond_the_limit_is_refused(run, tmp_path, kind, fp
 
 
 @pytest.mark.parametrize("most, options", [(1_000_000, []), (20_000_000, ["--memory", "40MB"])])
-def test_a_full_disk_leaves_nothing(run, tmp_path, temporary, keys, most, options):
-    done = run("build", "-o", "a", *options, *LIMIT, keys, env={"TMPDIR": str(temporary)},
+def test_a_full_disk_leaves_nothing(run, tmp_path, temporary, most, options):
+    done = run("build", "-o", "a", *options, *LIMIT, input=KEYS, env={"TMPDIR": str(temporary)},
                preexec_fn=full_disk(most))
     assert done.code == 2
     last = done.err.decode().splitlines()[-1]
     assert last.startswith(f"bloomset build: {temporary}: cannot ") and "set TMPDIR" in last
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["keys", "temporary"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["temporary"]
     assert list(temporary.iterdir()) == []
 
 
