@@ -380,7 +380,8 @@ result<void> reopen(const build_input& from) {
 }
 
 /// Counts the keys, and reads them again into a filter for so many. If fewer are distinct, they are
-/// read once more into a smaller one.
+/// read once more into a smaller one. The hashes of a file that changes meanwhile, such as a log,
+/// are kept.
 result<any_filter> build_reading_again(const kind_info& kind, plan_request request,
                                        const build_input& from) {
   const auto keys = count_keys(from.input());
@@ -400,10 +401,10 @@ result<any_filter> build_reading_again(const kind_info& kind, plan_request reque
   request.capacity = counter.distinct_keys();
   if (auto ok = reopen(from); !ok) return fail(std::move(ok.error()));
   filter = build_planned(kind, request, from);
-  if (filter && from.input().keys() != counter.keys()) {
-    return fail(errc::io, "the input changed while it was read; build again");
-  }
-  return filter;
+  if (!filter || from.input().keys() == counter.keys()) return filter;
+  request.capacity = 0;
+  if (auto ok = reopen(from); !ok) return fail(std::move(ok.error()));
+  return build_counted(kind, request, from, false);
 }
 
 std::string summary(const any_filter& filter, std::string_view name, std::uint64_t keys_read) {

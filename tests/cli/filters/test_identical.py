@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import threading
 
 import pytest
 from kinds import kinds_that
@@ -149,6 +150,26 @@ def test_keys_are_counted_before_they_are_read_again(run, tmp_path, seed):
     run("build", "-o", "f", "--format", "dcso", "in").ok()
     keys = sum(line != b"" for line in text.split(b"\n"))
     assert json.loads(run("info", "--json", "f").ok().out)["capacity"] == max(1, keys)
+
+
+def test_a_log_that_grows_while_it_is_read(run, tmp_path):
+    (tmp_path / "log").write_bytes(NUMBERS)
+    more = threading.Event()
+
+    def write():
+        with open(tmp_path / "log", "ab", buffering=0) as log:
+            while not more.wait(0.0002):
+                log.write(b"once more\n")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(5):
+            run("build", "--force", "-o", "f", "log").ok()
+    finally:
+        more.set()
+        writer.join()
+    assert run("check", "-c", "f", input=NUMBERS).ok().out == b"70000\n"
 
 
 def test_stdin_is_not_read_again(run, tmp_path):
