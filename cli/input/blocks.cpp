@@ -92,17 +92,18 @@ class block_line {
   std::optional<failure> failure_;
 };
 
-/// The number of lines of a block that are not empty. Eight bytes at a time.
-std::uint64_t lines_with_text(std::span<const char> block, char end) noexcept {
+/// The lines of a block, and as its keys those that are not empty. Eight bytes at a time.
+reading count_lines(std::span<const char> block, char end) noexcept {
   constexpr std::uint64_t ones = 0x0101010101010101;
   constexpr std::uint64_t low = 0x7f7f7f7f7f7f7f7f;
   const std::uint64_t pattern = ones * static_cast<unsigned char>(end);
-  std::uint64_t found = 0;
+  reading read;
   std::uint64_t before = 0x80;  // set if the byte before is an end, as at the beginning
   const auto add = [&](std::uint64_t word) noexcept {
     const std::uint64_t x = word ^ pattern;
     const std::uint64_t ends = ~(((x & low) + low) | x | low);  // the top bit of each such byte
-    found += (((ends & ~(ends << 8 | before)) >> 7) * ones) >> 56;
+    read.lines += ((ends >> 7) * ones) >> 56;
+    read.keys += (((ends & ~(ends << 8 | before)) >> 7) * ones) >> 56;
     before = ends >> 56;
   };
   std::size_t i = 0;
@@ -114,7 +115,8 @@ std::uint64_t lines_with_text(std::span<const char> block, char end) noexcept {
     std::memcpy(&rest, block.data() + i, block.size() - i);
     add(rest);
   }
-  return found;
+  read.key_per_line = read.keys == read.lines;
+  return read;
 }
 
 }  // namespace
@@ -157,9 +159,7 @@ result<std::uint64_t> count_keys(key_input& input) {
           return for_each_batch(block, input, readers.empty() ? nullptr : &readers[slot],
                                 lines_of_slot[slot], [](const key_batch&) {});
         }
-        reading read;
-        read.keys = lines_with_text(block.bytes, input.format().end);
-        return read;
+        return count_lines(block.bytes, input.format().end);
       },
       .hand_on = [](unsigned) -> result<bool> { return true; },
   };
