@@ -12,7 +12,7 @@
 #include <bloomset/detail/core/built_once.hpp>
 #include <bloomset/detail/core/filter_memory.hpp>
 #include <bloomset/detail/core/key_overloads.hpp>
-#include <bloomset/detail/ribbon/kernels.hpp>
+#include <bloomset/detail/retrieval/retrieval.hpp>
 #include <bloomset/plan/formulas.hpp>
 #include <bloomset/plan/ribbon_plan.hpp>
 #include <bloomset/storage.hpp>
@@ -29,9 +29,6 @@ namespace detail {
 
 // The part of basic_ribbon that is compiled in the library (src/kinds/ribbon/build.cpp).
 
-/// The views of a filter's levels: their sections of the payload.
-std::vector<ribbon_level_view> ribbon_views(const ribbon_params& params);
-
 /// The rate of all levels, without equal hashes. O(code bytes).
 double ribbon_fpr(const ribbon_params& params, std::span<const std::byte> payload) noexcept;
 
@@ -44,7 +41,7 @@ result<void> check_ribbon_payload(const ribbon_params& params, std::span<const s
 struct built_ribbon {
   ribbon_params params;
   owned_storage payload;
-  std::vector<ribbon_level_view> views;
+  std::vector<retrieval_level_view> views;
   std::uint64_t count = 0;
 };
 result<built_ribbon> build_ribbon(const ribbon_spec& spec, const hash_source& source);
@@ -106,7 +103,7 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>>,
     if (auto ok = detail::check_ribbon_payload(params, payload.bytes(), count); !ok) {
       return fail(std::move(ok.error()));
     }
-    auto views = detail::ribbon_views(params);
+    auto views = detail::retrieval_views(params.levels);
     return basic_ribbon(std::move(params), std::move(payload), std::move(views), count);
   }
 
@@ -114,13 +111,13 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>>,
 
   /// Whether the key of this hash may be a member. False is certain. An empty filter answers false.
   bool may_contain(hash64 h) const noexcept {
-    return detail::ribbon_may_contain(bytes().data(), levels_, h);
+    return detail::matches_fingerprint<detail::window_64>(bytes().data(), levels_, h);
   }
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash64> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    detail::ribbon_ops().may_contain({bytes().data(), levels_}, hs, answers.data());
+    detail::retrieval_ops().matches_fingerprints({bytes().data(), levels_}, hs, answers.data());
   }
 
   const ribbon_params& params() const noexcept { return params_; }
@@ -166,8 +163,8 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>>,
     return payload_.bytes();
   }
 
-  basic_ribbon(ribbon_params params, Storage payload, std::vector<detail::ribbon_level_view> levels,
-               std::uint64_t count)
+  basic_ribbon(ribbon_params params, Storage payload,
+               std::vector<detail::retrieval_level_view> levels, std::uint64_t count)
       : params_(std::move(params)),
         payload_(std::move(payload)),
         levels_(std::move(levels)),
@@ -175,7 +172,7 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>>,
 
   ribbon_params params_;
   Storage payload_;
-  std::vector<detail::ribbon_level_view> levels_;
+  std::vector<detail::retrieval_level_view> levels_;
   std::uint64_t count_;
 };
 

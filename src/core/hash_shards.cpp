@@ -15,20 +15,35 @@ namespace {
 
 constexpr std::uint64_t min_group_hashes = std::uint64_t{1} << 23;  // 64 MiB
 
+// The entries of a source are hashes, or hashes with values.
+hash64 hash_of(hash64 h) noexcept {
+  return h;
+}
+hash64 hash_of(const valued_hash& entry) noexcept {
+  return entry.hash();
+}
+
+template <class Entry>
+std::size_t drop_repeated(std::span<Entry> entries) noexcept {
+  std::sort(entries.begin(), entries.end());
+  return static_cast<std::size_t>(std::unique(entries.begin(), entries.end()) - entries.begin());
+}
+
 /// Room for the hashes of one shard: a part of the group's memory or, if that was too small, memory
 /// of its own.
+template <class Entry>
 struct slab {
-  hash64* data = nullptr;
+  Entry* data = nullptr;
   std::size_t size = 0;
   std::size_t room = 0;
   owned_storage own;
 
   result<void> make_room() {
-    size = drop_repetitions({data, size});
+    size = drop_repeated(std::span(data, size));
     if (size <= room - room / 4) return {};
-    auto larger = owned_storage::make(2 * room * sizeof(hash64));
+    auto larger = owned_storage::make(2 * room * sizeof(Entry));
     if (!larger) return fail(std::move(larger.error()));
-    auto* const to = reinterpret_cast<hash64*>(larger->writable_bytes().data());
+    auto* const to = reinterpret_cast<Entry*>(larger->writable_bytes().data());
     std::copy_n(data, size, to);
     own = std::move(*larger);
     data = to;
@@ -53,25 +68,26 @@ result<void> first_failure(std::vector<result<void>>& done) {
 }
 
 /// Puts the hashes of the slabs' shards, from `first` on, into the slabs.
-result<void> scatter(std::span<const hash64> hashes, std::uint64_t shards, std::uint64_t first,
-                     std::span<slab> slabs) {
-  if (slab& only = slabs.front(); shards == 1 && hashes.size() <= only.room - only.size) {
+template <class Entry>
+result<void> scatter(std::span<const Entry> hashes, std::uint64_t shards, std::uint64_t first,
+                     std::span<slab<Entry>> slabs) {
+  if (slab<Entry>& only = slabs.front(); shards == 1 && hashes.size() <= only.room - only.size) {
     std::copy_n(hashes.data(), hashes.size(), only.data + only.size);
     only.size += hashes.size();
     return {};
   }
   // The hashes of the group are selected without a branch, which would be mispredicted.
-  std::array<hash64, 1024> picked;
+  std::array<Entry, 1024> picked;
   while (!hashes.empty()) {
     const auto some = hashes.first(std::min(hashes.size(), picked.size()));
     hashes = hashes.subspan(some.size());
     std::size_t n = 0;
-    for (const hash64 h : some) {
-      picked[n] = h;
-      n += shard_of(h, shards) - first < slabs.size();
+    for (const Entry& one : some) {
+      picked[n] = one;
+      n += shard_of(hash_of(one), shards) - first < slabs.size();
     }
     for (std::size_t i = 0; i < n; ++i) {
-      slab& into = slabs[shard_of(picked[i], shards) - first];
+      slab<Entry>& into = slabs[shard_of(hash_of(picked[i]), shards) - first];
       if (into.size == into.room) {
         if (auto ok = into.make_room(); !ok) return ok;
       }
@@ -83,22 +99,24 @@ result<void> scatter(std::span<const hash64> hashes, std::uint64_t shards, std::
 
 /// The same with several threads. Each reads all hashes and fills slabs of its own, so each slab
 /// has its hashes in the order of the span.
-result<void> scatter(std::span<const hash64> hashes, std::uint64_t shards, std::uint64_t first,
-                     std::span<slab> slabs, unsigned threads) {
+template <class Entry>
+result<void> scatter(std::span<const Entry> hashes, std::uint64_t shards, std::uint64_t first,
+                     std::span<slab<Entry>> slabs, unsigned threads) {
   threads = std::min(useful_threads(hashes.size(), threads), static_cast<unsigned>(slabs.size()));
-  if (threads == 1) return scatter(hashes, shards, first, slabs);
+  if (threads == 1) return scatter<Entry>(hashes, shards, first, slabs);
   std::vector<result<void>> done(threads);
   in_threads(threads, [&](unsigned t) {
     const std::size_t begin = slabs.size() * t / threads;
     const std::size_t end = slabs.size() * (t + 1) / threads;
-    done[t] = scatter(hashes, shards, first + begin, slabs.subspan(begin, end - begin));
+    done[t] = scatter<Entry>(hashes, shards, first + begin, slabs.subspan(begin, end - begin));
   });
   return first_failure(done);
 }
 
 /// Passes at least the hashes of the shards [begin, end).
-result<void> read_shards(const hash_source& source, std::uint64_t shards, std::uint64_t begin,
-                         std::uint64_t end, const hash_source::sink& use) {
+template <class Source>
+result<void> read_shards(const Source& source, std::uint64_t shards, std::uint64_t begin,
+                         std::uint64_t end, const typename Source::sink& use) {
   if (!source.for_each_in_part) return source.for_each(use);
   for (std::uint64_t part = 0; part < 256; ++part) {
     const hash64 lowest{part << 56};
@@ -109,21 +127,17 @@ result<void> read_shards(const hash_source& source, std::uint64_t shards, std::u
   return {};
 }
 
-}  // namespace
-
-std::size_t drop_repetitions(std::span<hash64> hashes) noexcept {
-  std::sort(hashes.begin(), hashes.end());
-  return static_cast<std::size_t>(std::unique(hashes.begin(), hashes.end()) - hashes.begin());
-}
-
-result<std::uint64_t> estimate_distinct(const hash_source& source, unsigned threads) {
+template <class Entry, class Source>
+result<std::uint64_t> estimate(const Source& source, unsigned threads) {
   std::vector<cardinality_estimator> distinct(std::max(threads, 1U));
-  const auto done = source.for_each([&](std::span<const hash64> hashes) -> result<void> {
+  const auto done = source.for_each([&](std::span<const Entry> hashes) -> result<void> {
     const unsigned parts = useful_threads(hashes.size(), threads);
     in_threads(parts, [&](unsigned t) {
       const std::size_t begin = hashes.size() * t / parts;
       const std::size_t end = hashes.size() * (t + 1) / parts;
-      for (const hash64 h : hashes.subspan(begin, end - begin)) distinct[t].add(h);
+      for (const Entry& one : hashes.subspan(begin, end - begin)) {
+        distinct[t].add(hash_of(one));
+      }
     });
     return {};
   });
@@ -137,9 +151,10 @@ result<std::uint64_t> estimate_distinct(const hash_source& source, unsigned thre
       std::llround(std::clamp(distinct.front().estimate(), 1.0, std::max(most, 1.0))));
 }
 
-result<void> for_each_shard(
-    const hash_source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
-    const std::function<result<void>(unsigned, std::uint64_t, std::span<hash64>)>& work) {
+template <class Entry, class Source>
+result<void> visit_shards(
+    const Source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
+    const std::function<result<void>(unsigned, std::uint64_t, std::span<Entry>)>& work) {
   // The hashes of the largest shard, exceeded with a chance of 10^-9 even if the estimate is four
   // of its standard errors too low. The number is exact if there are no repetitions.
   const double max_distinct =
@@ -153,17 +168,17 @@ result<void> for_each_shard(
           ? min_group_hashes
           : std::max(min_group_hashes, std::min(distinct, source.size) / 3 + min_group_hashes / 8);
   const std::uint64_t group = std::clamp<std::uint64_t>(at_once / room, 1, shards);
-  auto memory = owned_storage::make(group * room * sizeof(hash64));
+  auto memory = owned_storage::make(group * room * sizeof(Entry));
   if (!memory) return fail(std::move(memory.error()));
-  auto* const hashes = reinterpret_cast<hash64*>(memory->writable_bytes().data());
+  auto* const hashes = reinterpret_cast<Entry*>(memory->writable_bytes().data());
   for (std::uint64_t first = 0; first < shards; first += group) {
-    std::vector<slab> slabs(std::min(group, shards - first));
+    std::vector<slab<Entry>> slabs(std::min(group, shards - first));
     for (std::size_t i = 0; i < slabs.size(); ++i) {
       slabs[i].data = hashes + i * room;
       slabs[i].room = room;
     }
-    const hash_source::sink keep = [&](std::span<const hash64> some) {
-      return scatter(some, shards, first, slabs, threads);
+    const typename Source::sink keep = [&](std::span<const Entry> some) {
+      return scatter<Entry>(some, shards, first, std::span(slabs), threads);
     };
     if (auto ok = read_shards(source, shards, first, first + slabs.size(), keep); !ok) return ok;
     const auto workers = static_cast<unsigned>(std::min<std::size_t>(threads, slabs.size()));
@@ -179,6 +194,31 @@ result<void> for_each_shard(
     if (auto ok = first_failure(done); !ok) return ok;
   }
   return {};
+}
+
+}  // namespace
+
+std::size_t drop_repetitions(std::span<hash64> hashes) noexcept {
+  return drop_repeated(hashes);
+}
+
+result<std::uint64_t> estimate_distinct(const hash_source& source, unsigned threads) {
+  return estimate<hash64>(source, threads);
+}
+result<std::uint64_t> estimate_distinct(const valued_hash_source& source, unsigned threads) {
+  return estimate<valued_hash>(source, threads);
+}
+
+result<void> for_each_shard(
+    const hash_source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
+    const std::function<result<void>(unsigned, std::uint64_t, std::span<hash64>)>& work) {
+  return visit_shards<hash64>(source, shards, distinct, threads, work);
+}
+result<void> for_each_shard(
+    const valued_hash_source& source, std::uint64_t shards, std::uint64_t distinct,
+    unsigned threads,
+    const std::function<result<void>(unsigned, std::uint64_t, std::span<valued_hash>)>& work) {
+  return visit_shards<valued_hash>(source, shards, distinct, threads, work);
 }
 
 }  // namespace bloomset::detail

@@ -21,6 +21,7 @@ ROOMS = [
     ("base", r"src/core/|src/cpu/(dispatch|target|avx512)\.|include/bloomset/detail/core/(?!(filter_memory|built_once)\.hpp)"),
     ("base", r"include/bloomset/detail/([a-z_]+/layout|blocked_bloom/block_layout|counting_bloom/counter_array)\.hpp"),
     ("base", r"include/bloomset/detail/expandable/segment_(layout\.hpp|view\.inl)"),
+    ("plan", r"include/bloomset/detail/retrieval/level\.hpp"),
     # The other details are the mechanics of filters, which know their plans.
     ("filters", r"include/bloomset/detail/"),
     ("plan", r"include/bloomset/plan/|src/plan/|src/kinds/[a-z_]+/(plan[a-z_]*\.[ch]pp|schedule\.hpp)"),
@@ -46,7 +47,8 @@ PICTURES = ("teach/cell_array.cpp", "teach/cuckoo_table.hpp")
 
 
 # A kind's own files. No kind includes another, except those named here: a scalable Bloom filter's
-# members are Bloom filters, and a counting Bloom filter is planned as one.
+# members are Bloom filters, and a counting Bloom filter is planned as one. Retrieval is no kind, but
+# the layer for kinds that store values.
 KIND = r"(?:src/kinds|include/bloomset/detail)/([a-z_]+)/|include/bloomset/(?:plan/)?([a-z_]+?)(?:_plan|_concurrent)?\.hpp$"
 # Words of one processor family. Only its kernels, the choice among them, the code for one key that
 # -march=native compiles and the partition, which writes past the caches, know them.
@@ -58,7 +60,7 @@ SYSTEM_CALLS = (r"O_TMPFILE|madvise\(|sysinfo|F_FULLFSYNC|__linux__|__APPLE__|<l
                 r"_SC_PHYS_PAGES|fdatasync|ppoll\(|memfd_create|fallocate\(")
 SYSTEM_FILES = ("src/core/system.cpp", "cli/terminal/system.cpp")
 KINDS = {path.name for path in (ROOT / "src" / "kinds").iterdir()}
-MAY_INCLUDE = {("scalable_bloom", "bloom"), ("counting_bloom", "bloom")}
+MAY_INCLUDE = {("scalable_bloom", "bloom"), ("counting_bloom", "bloom"), ("ribbon", "retrieval")}
 
 
 def kind(path):

@@ -21,7 +21,7 @@ BATCHES = [
     r"cuckoo_\w+::LOCALcontains\(",
     r"LOCALcontains_each\(",
     r"fuse_may_contain(_avx512)?\(",
-    r"ribbon_\w+::LOCALmay_contain\(",
+    r"retrieval_\w+::LOCALquery<",
     r"vq_\w+::LOCALvq_(may_contain|insert|erase|count)_loop[(<]",
     r"(scalar|bmi2)::LOCAL(contains_batch|prefetch|prefetch_to_insert)\(",
 ]

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <bloomset/detail/core/bits.hpp>
-#include <bloomset/detail/ribbon/layout.hpp>
+#include <bloomset/detail/retrieval/layout.hpp>
 #include <bloomset/hash.hpp>
 #include <bloomset/plan/formulas.hpp>
 #include <bloomset/plan/ribbon_plan.hpp>
@@ -57,14 +57,15 @@ constexpr std::uint64_t ribbon_level_seed(std::uint64_t seed, std::uint64_t leve
 
 /// The hash whose row is the sum of the rows of these two.
 constexpr std::uint64_t row_sum(std::uint64_t first, std::uint64_t second) {
-  constexpr std::uint64_t row_factor = 0x9e3779b97f4a7c15;  // ribbon_row(y) is linear in y times it
+  constexpr std::uint64_t row_factor =
+      0x9e3779b97f4a7c15;  // retrieval_row(y) is linear in y times it
   return (first * row_factor ^ second * row_factor) * inverse(row_factor);
 }
 /// Whether the equations of the three, whose rows add up to zero, contradict each other in the
 /// lowest 4 bits of their results.
 constexpr bool contradict(std::uint64_t first, std::uint64_t second, std::uint64_t third) {
-  return (detail::ribbon_result(first) ^ detail::ribbon_result(second) ^
-          detail::ribbon_result(third)) %
+  return (detail::fingerprint_of(first) ^ detail::fingerprint_of(second) ^
+          detail::fingerprint_of(third)) %
              16 !=
          0;
 }
@@ -138,7 +139,7 @@ inline std::vector<hash64> crowding_hashes(std::uint64_t seed, std::uint64_t n, 
   std::uint64_t made = 0;
   std::vector<hash64> all;
   for (unsigned level = 0; level < levels; ++level) {
-    for (std::uint64_t bucket = 0; bucket < starts; bucket += detail::bucket_starts) {
+    for (std::uint64_t bucket = 0; bucket < starts; bucket += detail::window_64::bucket_starts) {
       // A bucket is left over whole if its sixth start or a later one cannot be kept.
       const std::uint64_t start = std::min(bucket + 10, starts - 1);
       const auto make_one = [&] { return start * width + detail::remix64(++made) % width; };

@@ -2,6 +2,7 @@
 
 /// The plan of a ribbon filter: columns for the rate, slots for the keys.
 
+#include <bloomset/detail/retrieval/level.hpp>
 #include <bloomset/image.hpp>
 #include <bloomset/result.hpp>
 #include <cstddef>
@@ -21,39 +22,13 @@ struct ribbon_spec {
   unsigned threads = 1;        ///< of a build, 0: one per core; the result is the same
 };
 
-/// A level. The first has all keys; each other has the keys that the level before bumped. A level
-/// has shards of equal shape. A shard is a system of linear equations over slots. A start is a
-/// position where a key's window of slots may begin; starts are numbered across all shards. Starts
-/// below the cut have `columns` bits per slot, the others one more, so that the mean rate can have
-/// any value. A shard that the cut divides is two systems.
-struct ribbon_level {
-  std::uint64_t seed = 0;  ///< below 2^63; 0: the hash of the level before, unchanged
-  std::uint64_t shards = 1;
-  std::uint64_t starts = 1;   ///< per shard; a multiple of 16 if there are several shards
-  std::uint64_t cut = 0;      ///< 0 .. all_starts(); in a level that bumps, a multiple of 16 or all
-  std::uint32_t columns = 0;  ///< r, 0 .. 31
-  bool bumps = false;         ///< whether keys may be in the next level
-
-  std::uint64_t all_starts() const noexcept { return shards * starts; }
-  /// Groups of 8 slots of `columns` bits. A system of equations has 7 more groups than starts.
-  std::uint64_t lower_groups() const noexcept;
-  /// Groups of 8 slots of `columns` + 1 bits.
-  std::uint64_t upper_groups() const noexcept;
-  std::uint64_t slots() const noexcept { return 8 * (lower_groups() + upper_groups()); }
-  /// 2 bits per bucket of 16 starts.
-  std::uint64_t code_bytes() const noexcept { return bumps ? (all_starts() + 63) / 64 : 0; }
-  std::uint64_t data_bytes() const noexcept {
-    return lower_groups() * columns + upper_groups() * (columns + 1);
-  }
-  std::uint64_t bytes() const noexcept { return code_bytes() + data_bytes(); }
-  /// The rate if no start is bumped.
-  double fpr() const noexcept;
-};
+/// A level: a system of linear equations for each shard, with windows of 64 slots.
+using ribbon_level = detail::retrieval_level;
 
 /// The most levels of a filter.
-inline constexpr std::size_t max_ribbon_levels = 32;
+inline constexpr std::size_t max_ribbon_levels = detail::max_retrieval_levels;
 /// The most keys that can be planned.
-inline constexpr std::uint64_t max_ribbon_keys = std::uint64_t{1} << 48;
+inline constexpr std::uint64_t max_ribbon_keys = detail::max_retrieval_keys;
 
 /// The parameters that fix the layout of a ribbon filter, and its planned rate. The filter's count,
 /// which is exact, is its capacity.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <bloomset/detail/ribbon/layout.hpp>
+#include <bloomset/detail/retrieval/layout.hpp>
 #include <bloomset/plan/formulas.hpp>
 #include <bloomset/plan/numeric.hpp>
 #include <bloomset/plan/units.hpp>
@@ -16,13 +16,12 @@ namespace {
 
 namespace f = formulas;
 
-constexpr std::uint64_t tail = detail::ribbon_window_groups - 1;
-constexpr std::uint64_t bucket = 16;
+constexpr std::uint64_t tail = detail::window_64::groups - 1;
+constexpr std::uint64_t bucket = detail::window_64::bucket_starts;
 constexpr unsigned max_columns = 31;
 // Starts per shard. The 32 Ki keys of a shard and their equations need 1 MB while they are solved,
 // which fits into the second-level cache.
 constexpr std::uint64_t shard_starts = 4096;
-constexpr std::uint64_t max_starts = std::uint64_t{1} << 46;
 // A level that bumps has 1.05 keys per slot: it bumps 4.9% of them and leaves 0.17% of the slots
 // empty. Memory lost (measured): 0.45% at 1.04 keys per slot, 0.39% at 1.05, 0.36% at 1.06, where
 // more keys need a second level.
@@ -48,16 +47,6 @@ void set_rate(ribbon_level& level, double eps) noexcept {
   if (level.bumps) level.cut -= level.cut % bucket;
 }
 
-/// Sets the starts per shard of a level of `groups` groups. Each shard needs a tail of 7 groups,
-/// and so does each of `more_systems`.
-void set_groups(ribbon_level& level, std::uint64_t groups, std::uint64_t more_systems) noexcept {
-  const std::uint64_t spent = tail * (level.shards + more_systems);
-  const std::uint64_t starts = groups > spent ? groups - spent : 1;
-  level.starts = level.shards == 1
-                     ? starts
-                     : std::max(bucket, (starts / level.shards + bucket / 2) / bucket * bucket);
-}
-
 /// An upper bound of the keys that a level bumps: n less the slots in use. 0.1% of the slots and 22
 /// per system stay empty (measured); six standard deviations are added.
 double bumped_keys(double n, const ribbon_level& level) noexcept {
@@ -67,7 +56,7 @@ double bumped_keys(double n, const ribbon_level& level) noexcept {
 }
 
 std::uint64_t bytes_for(std::uint64_t n, double eps) noexcept {
-  std::uint64_t bytes = detail::ribbon_padding;
+  std::uint64_t bytes = detail::retrieval_padding;
   auto left = static_cast<double>(n);
   while (true) {
     const auto keys = static_cast<std::uint64_t>(std::ceil(left));
@@ -113,23 +102,9 @@ constexpr auto level_fields = [](auto& block, auto& level) {
 
 }  // namespace
 
-std::uint64_t ribbon_level::lower_groups() const noexcept {
-  return cut + tail * ((cut + starts - 1) / starts);
-}
-
-std::uint64_t ribbon_level::upper_groups() const noexcept {
-  const std::uint64_t upper = all_starts() - cut;
-  return upper == 0 ? 0 : upper + tail * (shards - cut / starts);
-}
-
-double ribbon_level::fpr() const noexcept {
-  const double lower = static_cast<double>(cut) / static_cast<double>(all_starts());
-  return std::ldexp((1 + lower) / 2, -static_cast<int>(columns));
-}
-
 std::uint64_t ribbon_params::payload_bytes() const noexcept {
   if (levels.empty()) return 0;
-  std::uint64_t bytes = detail::ribbon_padding;
+  std::uint64_t bytes = detail::retrieval_padding;
   for (const ribbon_level& level : levels) bytes += level.bytes();
   return bytes;
 }
@@ -144,15 +119,15 @@ ribbon_level detail::plan_ribbon_level(std::uint64_t n, double eps, unsigned att
   } else {
     groups = (n + n / 32 + n / 256 + 7) / 8;
     for (unsigned i = 4; i <= attempt; i += 4) groups += groups / 16 + 1;
-    groups = std::max(groups, detail::ribbon_window_groups);
+    groups = std::max<std::uint64_t>(groups, detail::window_64::groups);
   }
   // A cut inside a shard needs one more system. If that costs more than the columns it saves, all
   // slots have the larger number of columns.
   ribbon_level mixed = level;
-  set_groups(level, groups, 0);
+  set_starts(level, groups, level.shards);
   set_rate(level, eps);
   level.cut = level.cut == level.all_starts() ? level.cut : 0;
-  set_groups(mixed, level.bumps ? groups : groups + tail, 1);
+  set_starts(mixed, level.bumps ? groups : groups + tail, level.shards + 1);
   set_rate(mixed, eps);
   return mixed.bytes() < level.bytes() ? mixed : level;
 }
@@ -209,10 +184,7 @@ bool ribbon_params::possible(std::uint64_t count) const noexcept {
     return false;
   }
   return std::ranges::all_of(levels, [this](const ribbon_level& level) {
-    return level.shards != 0 && level.starts != 0 && level.starts <= max_starts / level.shards &&
-           (level.shards == 1 || level.starts % bucket == 0) && level.cut <= level.all_starts() &&
-           (!level.bumps || level.cut % bucket == 0 || level.cut == level.all_starts()) &&
-           level.columns <= max_columns && level.seed >> 63 == 0 &&
+    return level.possible(max_columns) && level.width == 64 &&
            level.bumps == (&level != &levels.back());
   });
 }

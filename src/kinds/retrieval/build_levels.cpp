@@ -1,0 +1,422 @@
+#include "kinds/retrieval/build_levels.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bloomset/detail/core/hash_shards.hpp>
+#include <bloomset/detail/core/source_memory.hpp>
+#include <bloomset/detail/core/threads.hpp>
+#include <bloomset/detail/retrieval/retrieval.hpp>
+#include <bloomset/plan/units.hpp>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "plan/checks.hpp"
+
+namespace bloomset::detail {
+namespace {
+
+// Up to this many distinct keys are counted before the first level is planned. A larger number is
+// estimated: 1% more or fewer slots make a level hardly worse.
+constexpr std::uint64_t counted_keys = std::uint64_t{1} << 21;
+// Tries of a last level. Every fourth is larger.
+constexpr unsigned max_tries = 64;
+
+std::uint64_t level_seed(std::uint64_t seed, std::size_t level, unsigned attempt) noexcept {
+  // Odd, so that it is not 0, which would leave the hashes as they are.
+  return remix64(seed + remix64(level * max_tries + attempt + 1)) >> 1 | 1;
+}
+
+failure two_values() {
+  return fail(errc::incompatible,
+              "two keys with the same hash have different values; hash the keys with another seed");
+}
+
+/// Keys and, in builds of values, their values.
+template <class Entry>
+constexpr bool has_values = std::is_same_v<Entry, valued_hash>;
+
+std::uint64_t hash_in(hash64 h) noexcept {
+  return h.value;
+}
+std::uint64_t hash_in(const valued_hash& entry) noexcept {
+  return entry.hash().value;
+}
+void set_hash(hash64& h, std::uint64_t value) noexcept {
+  h.value = value;
+}
+void set_hash(valued_hash& entry, std::uint64_t value) noexcept {
+  entry = {hash64{value}, entry.value()};
+}
+
+/// The keys of a shard by start, without repetitions.
+template <class Entry>
+struct sorted_keys {
+  std::vector<std::uint64_t> keys;
+  std::vector<std::uint32_t> values;  // empty without values
+  std::vector<std::uint32_t> begins;  // starts + 1
+
+  /// Fails if a key has two values.
+  result<void> assign(std::span<const Entry> entries, std::uint64_t shards, std::uint64_t starts,
+                      std::uint32_t value_mask) {
+    const auto start_of = [&](const Entry& entry) {
+      return retrieval_start_of(hash_in(entry), shards, starts);
+    };
+    begins.assign(starts + 2, 0);
+    keys.resize(entries.size());
+    if constexpr (has_values<Entry>) values.resize(entries.size());
+    // Counted at index start + 2, so that the second pass leaves begins[start] in place.
+    for (const Entry& entry : entries) ++begins[start_of(entry) + 2];
+    for (std::size_t i = 2; i < begins.size(); ++i) begins[i] += begins[i - 1];
+    for (const Entry& entry : entries) {
+      const std::uint32_t at = begins[start_of(entry) + 1]++;
+      keys[at] = hash_in(entry);
+      if constexpr (has_values<Entry>) values[at] = entry.value() & value_mask;
+    }
+    begins.pop_back();
+    return drop_repetitions();
+  }
+
+  Entry entry(std::size_t i) const noexcept {
+    if constexpr (has_values<Entry>) {
+      return {hash64{keys[i]}, values[i]};
+    } else {
+      return {keys[i]};
+    }
+  }
+
+ private:
+  // Few hashes have the same start, so that comparing all pairs is faster than sorting.
+  static bool repeats(std::span<const std::uint64_t> some) noexcept {
+    constexpr std::size_t few = 24;
+    if (some.size() > few) return true;
+    bool found = false;
+    for (std::size_t i = 1; i < some.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) found |= some[i] == some[j];
+    }
+    return found;
+  }
+
+  /// Sorts [from, end) and drops repetitions. Returns the number that is left, at the beginning.
+  result<std::size_t> unique(std::uint32_t from, std::uint32_t end) {
+    if constexpr (has_values<Entry>) {
+      std::vector<valued_hash> some;
+      for (std::uint32_t i = from; i < end; ++i) some.push_back(entry(i));
+      std::ranges::sort(some);
+      some.erase(std::ranges::unique(some).begin(), some.end());
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        if (i != 0 && some[i].hash() == some[i - 1].hash()) return two_values();
+        keys[from + i] = some[i].hash().value;
+        values[from + i] = some[i].value();
+      }
+      return some.size();
+    } else {
+      const std::span<std::uint64_t> some(keys.data() + from, end - from);
+      std::ranges::sort(some);
+      return static_cast<std::size_t>(std::ranges::unique(some).begin() - some.begin());
+    }
+  }
+
+  result<void> drop_repetitions() {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    for (std::size_t start = 0; start + 1 < begins.size(); ++start) {
+      const std::uint32_t end = begins[start + 1];
+      std::size_t left = end - from;
+      if (repeats({keys.data() + from, left})) {
+        const auto distinct = unique(from, end);
+        if (!distinct) return fail(distinct.error());
+        left = *distinct;
+      }
+      if (to != from) {
+        std::copy_n(keys.begin() + from, left, keys.begin() + to);
+        if constexpr (has_values<Entry>) {
+          std::copy_n(values.begin() + from, left, values.begin() + to);
+        }
+      }
+      from = end;
+      to += static_cast<std::uint32_t>(left);
+      begins[start + 1] = to;
+    }
+    keys.resize(to);
+    if constexpr (has_values<Entry>) values.resize(to);
+    return {};
+  }
+};
+
+/// The memory of a thread that builds shard after shard, and its keys for the next level.
+template <class Entry>
+struct shard_builder {
+  sorted_keys<Entry> sorted;
+  std::vector<std::uint64_t> rows;
+  std::vector<std::uint32_t> results;
+  std::vector<std::byte> data;
+  std::vector<std::byte> codes;
+  source_vector<Entry> next_keys;
+  std::uint64_t keys = 0;
+};
+
+/// A level under construction: codes, then slots.
+template <class Entry>
+struct open_level {
+  retrieval_level shape;
+  retrieval_level_view view{};
+  owned_storage bytes;
+
+  static result<open_level> make(const retrieval_level& shape) {
+    open_level level{.shape = shape, .bytes = {}};
+    level.view = retrieval_views({&shape, 1}).front();
+    auto memory = owned_storage::make(shape.bytes());
+    if (!memory) return fail(std::move(memory.error()));
+    level.bytes = std::move(*memory);
+    return level;
+  }
+
+  /// Solves the starts [first, last) of a shard, which have equally many columns. Returns false if
+  /// there is no solution.
+  bool solve(std::uint64_t shard, std::uint64_t first, std::uint64_t last,
+             shard_builder<Entry>& builder) {
+    if (first == last) return true;
+    const std::uint64_t bucket_starts = shape.bucket_starts();
+    const std::uint64_t start = shard * shape.starts + first;
+    retrieval_job job{.keys = builder.sorted.keys.data(),
+                      .values = has_values<Entry> ? builder.sorted.values.data() : nullptr,
+                      .begins = builder.sorted.begins.data() + first,
+                      .starts = last - first,
+                      .groups = last - first + shape.window_groups() - 1,
+                      .columns = shape.columns + (start >= shape.cut),
+                      .bumps = shape.bumps,
+                      .first_bucket = start / bucket_starts % 4};
+    const std::uint64_t slots = 8 * job.groups;
+    const std::size_t data_bytes = job.groups * job.columns;
+    builder.rows.resize(std::max<std::size_t>(builder.rows.size(), slots * shape.width / 64));
+    builder.results.resize(std::max<std::size_t>(builder.results.size(), slots));
+    // The windows of the last groups are read whole too.
+    const std::size_t readable =
+        data_bytes + (shape.window_groups() - 1) * job.columns + retrieval_padding;
+    builder.data.resize(std::max<std::size_t>(builder.data.size(), readable));
+    builder.codes.assign(job.starts / (4 * bucket_starts) + 2, std::byte{0});
+    job.codes = builder.codes.data();
+    job.data = builder.data.data();
+    job.rows = builder.rows.data();
+    job.results = builder.results.data();
+    const retrieval_kernels& kernels = retrieval_ops();
+    if (!(shape.width == 64 ? kernels.solve_64 : kernels.solve_128)(job)) return false;
+    std::byte* const all = bytes.writable_bytes().data();
+    const std::uint64_t group = start + (shape.window_groups() - 1) * shard;
+    const std::uint64_t at = start >= shape.cut ? view.upper_at : view.lower_at;
+    if (data_bytes != 0) std::memcpy(all + (at + group * job.columns), job.data, data_bytes);
+    if (shape.bumps) finish_codes(job, start, builder);
+    return true;
+  }
+
+  /// Solves a shard. Returns false if there is no solution; fails if a hash has two values.
+  result<bool> build_shard(std::uint64_t shard, std::span<const Entry> entries,
+                           std::uint32_t value_mask, shard_builder<Entry>& builder) {
+    auto sorted = builder.sorted.assign(entries, shape.shards, shape.starts, value_mask);
+    if (!sorted) return fail(std::move(sorted.error()));
+    builder.keys += builder.sorted.keys.size();
+    const std::uint64_t before = shard * shape.starts;
+    const std::uint64_t cut = std::clamp(shape.cut, before, before + shape.starts) - before;
+    return solve(shard, 0, cut, builder) && solve(shard, cut, shape.starts, builder);
+  }
+
+ private:
+  /// Stores the codes of a job whose first start this is, and keeps its bumped keys.
+  void finish_codes(const retrieval_job& job, std::uint64_t start, shard_builder<Entry>& builder) {
+    const std::uint64_t bucket_starts = shape.bucket_starts();
+    const std::uint64_t buckets = (job.starts + bucket_starts - 1) / bucket_starts;
+    for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
+      const std::uint64_t first = bucket * bucket_starts;
+      const std::uint64_t bumped = bumped_starts(shape, job.codes, job.first_bucket + bucket);
+      const std::uint64_t end = job.begins[std::min(first + bumped, job.starts)];
+      for (std::uint64_t i = job.begins[first]; i < end; ++i) {
+        builder.next_keys.push_back(builder.sorted.entry(i));
+      }
+    }
+    // Two shards may share a byte of codes.
+    std::byte* const codes = bytes.writable_bytes().data() + start / (4 * bucket_starts);
+    for (std::size_t i = 0; i < (job.first_bucket + buckets + 3) / 4; ++i) {
+      std::atomic_ref(*reinterpret_cast<unsigned char*>(codes + i))
+          .fetch_or(std::to_integer<unsigned char>(builder.codes[i]), std::memory_order_relaxed);
+    }
+  }
+};
+
+template <class Entry, class Source>
+class level_builder {
+ public:
+  level_builder(const level_request& request, level_planner& planner)
+      : request_(request),
+        threads_(threads_for(request.threads)),
+        planner_(planner),
+        builders_(threads_) {}
+
+  result<built_levels> build(const Source& source) {
+    if (source.size == 0) return assemble();
+    std::uint64_t distinct = source.size;
+    if (source.size > counted_keys / 2) {
+      const auto estimate = estimate_distinct(source, threads_);
+      if (!estimate) return fail(estimate.error());
+      distinct = *estimate;
+    }
+    if (distinct > max_retrieval_keys) {
+      return refuse("{} keys are more than {} can have; give at most {}", format_count(distinct),
+                    request_.structure, format_count(max_retrieval_keys));
+    }
+    source_vector<Entry> keys;
+    const bool is_estimate = distinct > counted_keys;
+    if (!is_estimate) {
+      if (auto ok = gather(source, distinct); !ok) return fail(ok.error());
+      keys = extract_next_keys();
+      distinct = keys.size();
+    }
+    const auto planned = planner_.begin(distinct, is_estimate);
+    if (!planned) return fail(planned.error());
+    if (const auto shape = planner_.level_for(*planned, 0); shape.bumps) {
+      const auto first = keys.empty() ? source : kept_of(source, keys);
+      if (auto ok = add_level(first, *planned, shape); !ok) return fail(ok.error());
+      for (const auto& one : builders_) count_ += one.keys;
+      keys = extract_next_keys();
+    } else {
+      count_ = distinct;
+    }
+    while (!keys.empty()) {
+      auto shape = planner_.level_for(keys.size(), 0);
+      if (!shape.bumps) break;
+      if (levels_.size() + 1 == max_retrieval_levels) return hashes_were_chosen();
+      const std::uint64_t before = keys.size();
+      shape.seed = level_seed(request_.seed, levels_.size(), 0);
+      for (Entry& key : keys) set_hash(key, retrieval_hash(hash_in(key), shape.seed));
+      if (auto ok = add_level(kept_of(source, keys), keys.size(), shape); !ok) {
+        return fail(ok.error());
+      }
+      keys = extract_next_keys();
+      // The level's seed makes alike hashes uniform, and it bumps a twentieth of them. Hashes that
+      // were chosen for it could make each level as large as the one before.
+      if (keys.size() > before / 2) return hashes_were_chosen();
+    }
+    // A level that bumps needs a level after it, even without keys.
+    if (auto ok = add_last_level(keys); !ok) return fail(ok.error());
+    return assemble();
+  }
+
+ private:
+  using builder = shard_builder<Entry>;
+
+  /// The hashes of a source that are kept in memory, for a build that is cancelled as the source
+  /// is.
+  static Source kept_of(const Source& source, std::span<const Entry> entries) {
+    Source kept = Source::of(entries);
+    kept.check_cancelled = source.check_cancelled;
+    return kept;
+  }
+
+  /// Brings all distinct hashes into memory.
+  result<void> gather(const Source& source, std::uint64_t distinct) {
+    constexpr std::uint64_t keys_per_shard = std::uint64_t{1} << 15;
+    const std::uint64_t shards = distinct / keys_per_shard + 1;
+    builders_.front().next_keys.reserve(distinct + distinct / 64);
+    return for_each_shard(source, shards, distinct, threads_,
+                          [&](unsigned t, std::uint64_t, std::span<Entry> entries) -> result<void> {
+                            builder& one = builders_[t];
+                            auto ok = one.sorted.assign(entries, shards, entries.size() / 8 + 1,
+                                                        request_.value_mask);
+                            if (!ok) return ok;
+                            for (std::size_t i = 0; i < one.sorted.keys.size(); ++i) {
+                              one.next_keys.push_back(one.sorted.entry(i));
+                            }
+                            return {};
+                          });
+  }
+
+  /// Builds a level that bumps.
+  result<void> add_level(const Source& source, std::uint64_t n, const retrieval_level& shape) {
+    auto level = open_level<Entry>::make(shape);
+    if (!level) return fail(std::move(level.error()));
+    auto done = for_each_shard(
+        source, shape.shards, n, threads_,
+        [&](unsigned t, std::uint64_t shard, std::span<Entry> entries) -> result<void> {
+          const auto ok = level->build_shard(shard, entries, request_.value_mask, builders_[t]);
+          if (!ok) return fail(ok.error());
+          return {};
+        });
+    if (!done) return done;
+    planner_.finish_level(shape, level->bytes.bytes().data());
+    levels_.push_back(shape);
+    bytes_.push_back(std::move(level->bytes));
+    return {};
+  }
+
+  result<void> add_last_level(std::span<const Entry> keys) {
+    source_vector<Entry> mixed(keys.begin(), keys.end());
+    for (unsigned attempt = 0; attempt < max_tries; ++attempt) {
+      retrieval_level shape = planner_.level_for(std::max<std::uint64_t>(keys.size(), 1), attempt);
+      shape.seed = level_seed(request_.seed, levels_.size(), attempt);
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        set_hash(mixed[i], retrieval_hash(hash_in(keys[i]), shape.seed));
+      }
+      auto level = open_level<Entry>::make(shape);
+      if (!level) return fail(std::move(level.error()));
+      const auto solved = level->build_shard(0, mixed, request_.value_mask, builders_.front());
+      if (!solved) return fail(solved.error());
+      if (!*solved) continue;
+      levels_.push_back(shape);
+      bytes_.push_back(std::move(level->bytes));
+      return {};
+    }
+    return hashes_were_chosen();
+  }
+
+  source_vector<Entry> extract_next_keys() {
+    auto all = std::exchange(builders_.front().next_keys, {});
+    for (builder& one : std::span(builders_).subspan(1)) {
+      all.insert(all.end(), one.next_keys.begin(), one.next_keys.end());
+      one.next_keys = {};
+    }
+    return all;
+  }
+
+  result<built_levels> assemble() {
+    const std::uint64_t size = retrieval_payload_bytes(levels_);
+    if (auto ok = planner_.end(count_, size); !ok) return fail(std::move(ok.error()));
+    auto memory = owned_storage::make(size);
+    if (!memory) return fail(std::move(memory.error()));
+    std::byte* to = memory->writable_bytes().data();
+    for (owned_storage& level : bytes_) {
+      const auto from = level.bytes();
+      if (!from.empty()) std::memcpy(to, from.data(), from.size());
+      to += from.size();
+      level = owned_storage();
+    }
+    return built_levels{std::move(levels_), std::move(*memory), count_};
+  }
+
+  const level_request request_;
+  const unsigned threads_;
+  level_planner& planner_;
+  std::vector<builder> builders_;
+  std::vector<retrieval_level> levels_;
+  std::vector<owned_storage> bytes_;  // of the levels
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace
+
+result<built_levels> build_levels(const level_request& request, const hash_source& source,
+                                  level_planner& planner) {
+  return level_builder<hash64, hash_source>(request, planner).build(source);
+}
+
+result<built_levels> build_levels(const level_request& request, const valued_hash_source& source,
+                                  level_planner& planner) {
+  return level_builder<valued_hash, valued_hash_source>(request, planner).build(source);
+}
+
+std::uint64_t bumped_starts(const retrieval_level& level, const std::byte* codes,
+                            std::uint64_t bucket) noexcept {
+  const unsigned code = (std::to_integer<unsigned>(codes[bucket / 4]) >> (2 * (bucket % 4))) & 3;
+  return level.width == 64 ? window_64::bumped_starts(code) : window_128::bumped_starts(code);
+}
+
+}  // namespace bloomset::detail
