@@ -49,9 +49,9 @@ retrieval_level plan_retrieval_level(std::uint64_t n, std::uint32_t columns, std
     groups = wide ? n * 25 / 206 : n * 5 / 42;
     level.shards = std::max<std::uint64_t>(1, (groups + shard_slots / 16) / (shard_slots / 8));
   } else {
-    const std::uint64_t slots = wide ? n + n * 6 / 1000 + 6 : n + n / 64 + 4;
+    const std::uint64_t slots = wide ? n + n / 200 + 2 : n + n / 64 + 4;
     groups = (slots + 7) / 8;
-    for (unsigned i = 4; i <= attempt; i += 4) groups += groups / (wide ? 128 : 32) + 1;
+    for (unsigned i = 4; i <= attempt; i += 4) groups += groups / (wide ? 256 : 64) + 1;
     groups = std::max(groups, level.window_groups());
   }
   set_starts(level, groups, level.shards);

@@ -235,6 +235,7 @@ TEST(retrieval, hashes_that_were_chosen_for_the_seed_are_refused) {
 
 // Overhead --------------------------------------------------------------------------------------
 
+// Of 40 other sets of 100,000 keys the worst had 0.53% with 1 bit and 0.50% with 7.
 TEST(retrieval, overhead_is_as_stated) {
   struct row {
     std::size_t n;
@@ -242,10 +243,9 @@ TEST(retrieval, overhead_is_as_stated) {
     double mean;
     double worst;
   };
-  for (const row& one :
-       {row{1000, 1, 1.8, 2.5}, row{10'000, 1, 1.05, 1.25}, row{100'000, 1, 0.48, 0.6},
-        row{100'000, 4, 0.26, 0.4}, row{100'000, 7, 0.42, 0.6}, row{100'000, 8, 0.42, 0.6},
-        row{100'000, 17, 0.3, 0.4}}) {
+  for (const row& one : {row{1000, 1, 0.9, 1.7}, row{1000, 7, 2.5, 4}, row{10'000, 1, 1.0, 1.3},
+                         row{100'000, 1, 0.48, 0.56}, row{100'000, 4, 0.22, 0.3},
+                         row{100'000, 7, 0.4, 0.5}, row{100'000, 17, 0.25, 0.3}}) {
     double sum = 0;
     constexpr int sets = 5;
     for (int i = 0; i < sets; ++i) {

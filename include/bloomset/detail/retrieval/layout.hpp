@@ -152,6 +152,16 @@ inline std::uint32_t value_at(const retrieval_place& place, std::uint64_t y) noe
   return value;
 }
 
+/// value_at with one column, in a quarter of the time.
+template <class Window>
+inline std::uint32_t bit_at(const retrieval_place& place, std::uint64_t y) noexcept {
+  std::uint64_t sum = load<std::uint64_t>(place.window) & retrieval_row(y);
+  if constexpr (Window::groups == 16) {
+    sum ^= load<std::uint64_t>(place.window + 8) & retrieval_upper_row(y);
+  }
+  return static_cast<std::uint32_t>(__builtin_parityll(sum));
+}
+
 /// The value of a hash, from the first level where it is not bumped; 0 without levels.
 template <class Window>
 inline std::uint32_t retrieve(const std::byte* payload,
@@ -160,7 +170,8 @@ inline std::uint32_t retrieve(const std::byte* payload,
   for (const retrieval_level_view& level : levels) {
     y = retrieval_hash(y, level.seed);
     const retrieval_place place = retrieval_place_of<Window>(payload, level, y);
-    if (!is_bumped<Window>(place)) return value_at<Window>(place, y);
+    if (is_bumped<Window>(place)) continue;
+    return place.columns == 1 ? bit_at<Window>(place, y) : value_at<Window>(place, y);
   }
   return 0;
 }

@@ -10,12 +10,11 @@
 /// (src/kinds/retrieval/build_levels.hpp).
 ///
 /// Overhead    In percent of r n bits, without the parameters and 64 bytes at the end:
-///                 keys                1000    10,000    from 100,000
-///                 r = 1, W = 128      0.8     0.8       0.47
-///                 r = 4, W = 128      0.8     0.8       0.24
-///                 r = 8, W = 64       2.0     0.8       0.40
+///                 keys                1000    10,000    100,000   1,000,000
+///                 r = 1, W = 128      0.8     0.9       0.47      0.46
+///                 r = 4, W = 128      0.8     0.6       0.19      0.15
+///                 r = 8, W = 64       2.5     0.7       0.36      0.30
 
-#include <bloomset/detail/core/precondition.hpp>
 #include <bloomset/detail/core/record.hpp>
 #include <bloomset/detail/core/valued_hash.hpp>
 #include <bloomset/detail/retrieval/kernels.hpp>
