@@ -21,7 +21,7 @@ BATCHES = [
     r"cuckoo_\w+::LOCALcontains\(",
     r"LOCALcontains_each\(",
     r"fuse_may_contain(_avx512)?\(",
-    r"retrieval_\w+::LOCALquery<",
+    r"retrieval_\w+::LOCAL(matches_fingerprints|retrieve_(64|128))\(",
     r"vq_\w+::LOCALvq_(may_contain|insert|erase|count)_loop[(<]",
     r"(scalar|bmi2)::LOCAL(contains_batch|prefetch|prefetch_to_insert)\(",
 ]

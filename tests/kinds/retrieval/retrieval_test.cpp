@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bloomset/detail/retrieval/retrieval.hpp>
-#include <numeric>
+#include <cmath>
+#include <memory>
 #include <vector>
 
 #include "tests/support/chosen_hashes.hpp"
@@ -258,6 +260,27 @@ TEST(retrieval, overhead_is_as_stated) {
       sum += here;
     }
     EXPECT_LE(sum / sets, one.mean) << one.n << " keys of " << one.r << " bits";
+  }
+}
+
+// Set i of n_i keys owns the hashes of the n_i from its first one on, of all N: floor((c_i 2^64 + h
+// n_i) / N), c_i being the keys before it. Its slots lie together, and it needs no shape of its
+// own.
+TEST(retrieval, thousands_of_sets_share_one_table) {
+  for (const std::uint64_t of_each : {1000U, 256U}) {
+    const std::uint64_t sets = 400'000 / of_each;
+    const auto alone = random_entries(1, sets * of_each, 7);
+    std::vector<valued_hash> all;
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      // All sets have the same size, so that c_i / N is i / sets.
+      const double share = static_cast<double>(i / of_each) / static_cast<double>(sets);
+      const auto first = static_cast<std::uint64_t>(std::ldexp(share, 64));
+      all.emplace_back(hash64{first + alone[i].hash().value / sets}, alone[i].value());
+    }
+    const auto built = build({.columns = 7, .width = 128}, all);
+    EXPECT_EQ(wrong_values(built, all), 0U);
+    const double directory = 100 * 32 / (7 * static_cast<double>(of_each));
+    EXPECT_LE(overhead(built) + directory, of_each == 1000 ? 0.6 : 2.0);
   }
 }
 
