@@ -25,7 +25,7 @@ struct retrieval_job {
   const std::uint32_t* values = nullptr;  ///< of the keys; none: their fingerprints
   const std::uint32_t* begins = nullptr;  ///< starts + 1 offsets of the keys of each start
   std::uint64_t starts = 0;
-  std::uint64_t groups = 0;  ///< of a window less one, more than starts
+  std::uint64_t groups = 0;  ///< starts, and those of a window except one
   std::uint32_t columns = 0;
   bool bumps = false;                ///< else a contradiction is a failure
   std::uint64_t first_bucket = 0;    ///< index of the first bucket in codes

@@ -45,8 +45,7 @@ struct window_64 {
   }
 };
 
-/// Windows of 128 slots. They need half as many empty slots, and a quarter of the codes, for two to
-/// four times the time of a build.
+/// Windows of 128 slots. They need a quarter of the codes, for about twice the time of a build.
 struct window_128 {
   static constexpr unsigned groups = 16;
   static constexpr unsigned bucket_starts = 64;
@@ -152,7 +151,7 @@ inline std::uint32_t value_at(const retrieval_place& place, std::uint64_t y) noe
   return value;
 }
 
-/// value_at with one column, in a quarter of the time.
+/// value_at with one column, in a third of the time.
 template <class Window>
 inline std::uint32_t bit_at(const retrieval_place& place, std::uint64_t y) noexcept {
   std::uint64_t sum = load<std::uint64_t>(place.window) & retrieval_row(y);

@@ -14,8 +14,8 @@ namespace bloomset::detail {
 struct retrieval_level {
   std::uint64_t seed = 0;  ///< below 2^63; 0: the hash of the level before, unchanged
   std::uint64_t shards = 1;
-  std::uint64_t starts = 1;   ///< per shard; a multiple of bucket_starts if there are more shards
-  std::uint64_t cut = 0;      ///< at most all_starts(), or a multiple of bucket_starts if it bumps
+  std::uint64_t starts = 1;   ///< per shard; a multiple of bucket_starts() if there are several
+  std::uint64_t cut = 0;      ///< 0 .. all_starts(); if it bumps, such a multiple or all
   std::uint32_t columns = 0;  ///< r, 0 .. 31; 32 only if the cut is all_starts()
   std::uint32_t width = 64;   ///< W, slots of a window: 64 or 128
   bool bumps = false;         ///< whether keys may be in the next level

@@ -76,9 +76,9 @@ struct built_retrieval {
 ///
 /// Time        O(n). Reads the source two to five times.
 /// Memory      Besides the result: at most 96 MiB or 4 bytes per distinct key, whichever is more,
-///             for hashes of a group of shards; 0.7 bytes per key for bumped keys; 5 MB per thread.
-///             At the end it has freed these, and needs the size of the result a second time.
-///             Hashes that are not uniform need more.
+///             for hashes of a group of shards; about 0.7 bytes per key for bumped keys; 5 MB per
+///             thread. At the end it has freed these, and needs the size of the result a second
+///             time. Hashes that are not uniform need more.
 /// Failure     Does not fail by chance: a last level without a solution is tried with other seeds.
 ///             incompatible: a hash has two values, in their lowest r bits. The caller then hashes
 ///             its keys with another seed; for n random hashes the probability is n^2 / 2^65.
