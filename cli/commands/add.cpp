@@ -81,8 +81,8 @@ action define(CLI::App& app) {
   auto options = std::make_shared<add_options>();
   option(app, "FILTER", options->target, "a filter").required();
   flag(app, "--strict", options->strict,
-       "fail if there are more keys than the capacity, or if --keys is not the reader of the "
-       "filter's keys");
+       "fail if there are more keys than the capacity, or if --keys is not the reader that made "
+       "the filter's keys");
   flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
   options->key.declare(app);
   options->input.declare(app, keys::purpose::insert, true);

@@ -569,7 +569,8 @@ command build_command() {
       "Some kinds are built once, from all keys: " +
           kinds_that([](const kind_info& kind) { return kind.build != nullptr; }, " and ") +
           ".\n"
-          "Their hashes are always kept, and --memory alone gives the lowest rate that fits.\n"
+          "For these, the hashes of all keys are always kept. If --memory is given without --fpr\n"
+          "and --capacity, the filter has the lowest rate that fits into this size.\n"
           "\n"
           "If a filter does not fit --memory-limit, these kinds are built in temporary files:\n" +
           kinds_that(&kind_info::any_order) +

@@ -325,7 +325,8 @@ action define(CLI::App& app) {
   flag(app, "--verify", options->verify,
        "verify the checksum of the filter first, even if it is larger than 64 MiB")
       .under(headings::filter);
-  flag(app, "--strict", options->strict, "fail if --keys is not the reader of the filter's keys")
+  flag(app, "--strict", options->strict,
+       "fail if --keys is not the reader that made the filter's keys")
       .under(headings::input);
   options->format.declare(app);
   options->input.declare(app, keys::purpose::ask, true);
@@ -354,7 +355,7 @@ command check_command() {
       "Exit 0 if some line is selected, 1 if none is, 2 on an error. A line that is not printed "
       "is\n"
       "certainly not in the filter. Some lines that are not in the filter are printed too: at a\n"
-      "rate of 1%, about one in a hundred of such lines.\n"
+      "rate of 1%, about one such line in a hundred.\n"
       "\n"
       "A filter is mapped, so a query reads only the pages of the file that it needs. With\n"
       "--memory-limit, a filter larger than three quarters of the limit is read once from front "

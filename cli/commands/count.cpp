@@ -75,7 +75,8 @@ result<status> count(count_options& options) {
 action define(CLI::App& app) {
   auto options = std::make_shared<count_options>();
   option(app, "FILTER", options->filter, "a filter of a kind that counts").required();
-  flag(app, "--strict", options->strict, "fail if --keys is not the reader of the filter's keys");
+  flag(app, "--strict", options->strict,
+       "fail if --keys is not the reader that made the filter's keys");
   options->key.declare(app);
   options->input.declare(app, keys::purpose::insert, true);
   return [options] { return count(*options); };

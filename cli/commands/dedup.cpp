@@ -201,7 +201,7 @@ result<status> dedup(const dedup_options& options) {
 action define(CLI::App& app) {
   auto options = std::make_shared<dedup_options>();
   option(app, "--fpr", options->plan.fpr,
-         "probability that a new line is dropped as a repeated one (default 1e-6)")
+         "probability that a line not seen before is dropped as a repeated one (default 1e-6)")
       .value("P");
   option(app, "--capacity", options->plan.capacity,
          "use fixed memory for that many distinct lines: 1000, 10M, 1e9")
@@ -210,9 +210,12 @@ action define(CLI::App& app) {
       .value("SIZE");
   flag(
       app, "--exact", options->exact,
-      "compare the lines themselves, so that no new line is dropped; needs memory for all distinct "
-      "lines or, beyond --memory-limit, disk space");
+      "compare the lines themselves, so that only repeated lines are dropped; needs memory for all "
+      "distinct lines or, beyond --memory-limit, disk space");
   options->input.declare(app, keys::purpose::insert, false);
+  find_declared(app, "INPUT")
+      .meaning("files of lines, plain or packed by gzip, zstd, xz or bzip2; without any, or for -, "
+               "stdin is read");
   options->input.keys.is_blank.keep_empty = true;  // an empty line is printed once
   return [options] { return dedup(*options); };
 }
@@ -229,10 +232,9 @@ command dedup_command() {
       "\n"
       "The output has the order of the input, and no line is printed twice. A filter of 4 to 6 "
       "bytes\n"
-      "per distinct line remembers the lines seen, so a new line is dropped with probability "
-      "--fpr.\n"
-      "At the end, dedup reports how many new lines may be missing. --exact drops none, but keeps\n"
-      "the lines themselves and 40 bytes for each.\n"
+      "per distinct line remembers the lines seen, so a new line, one not seen before, is dropped\n"
+      "with probability --fpr. At the end, dedup reports how many new lines may be missing.\n"
+      "--exact drops none of them, but keeps the lines themselves and 40 bytes for each.\n"
       "\n"
       "Without --capacity and --memory, the filter grows as needed, and all cores work on it.\n"
       "When it reaches three quarters of --memory-limit, further new lines wait in temporary\n"

@@ -82,7 +82,7 @@ action define(CLI::App& app) {
 }  // namespace
 
 command info_command() {
-  return {"info", "print a filter's kind, size, keys, and planned and current rate",
+  return {"info", "print a filter's kind, size, key count, planned and current rate",
           "  bloomset info members.bloom\n"
           "  bloomset info --json *.bloom\n",
           info::define};

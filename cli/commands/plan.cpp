@@ -244,7 +244,8 @@ action define(CLI::App& app) {
       .meaning(fmt::format("rate of false positives: 1%, 0.01, 1/1000 (default {}%, if only "
                            "--capacity or only a size is given)",
                            100 * default_fpr))
-      .under(fmt::format("{}; give two of --capacity, --fpr and a size", headings::size));
+      .under(fmt::format("{}; give two of three: --capacity, --fpr, and --bits or --memory",
+                         headings::size));
   flag(app, "--deletable", given->wanted.deletable, "keys will be erased").under(headings::kind);
   flag(app, "--counting", given->wanted.counting, "the copies of a key will be counted")
       .under(headings::kind);

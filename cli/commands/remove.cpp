@@ -86,7 +86,8 @@ result<status> remove(remove_options& options) {
 action define(CLI::App& app) {
   auto options = std::make_shared<remove_options>();
   option(app, "FILTER", options->target, "a filter of a kind that can erase").required();
-  flag(app, "--strict", options->strict, "fail if --keys is not the reader of the filter's keys");
+  flag(app, "--strict", options->strict,
+       "fail if --keys is not the reader that made the filter's keys");
   flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
   options->key.declare(app);
   options->input.declare(app, keys::purpose::insert, true);

@@ -104,8 +104,8 @@ void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {
       .value("N")
       .under(headings::input);
   flag(app, "--skip-bad", keys.skip_bad,
-       "skip lines that are not valid for --keys or for the filter, and report their number at the "
-       "end")
+       "skip lines that are not valid for --keys, or not of the type of the filter's keys, and "
+       "report their number at the end")
       .under(headings::input);
   flag(app, "--skip-comments", keys.is_blank.comments, "skip lines that begin with #")
       .under(headings::input);

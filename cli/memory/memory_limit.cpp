@@ -86,8 +86,8 @@ std::optional<std::uint64_t> free_memory(const fs::path& root) {
 
 void memory_limit_option::declare(CLI::App& app) {
   option(app, "--memory-limit", text,
-         "the most memory to use (default: half of the free memory); filters, hashes and lines "
-         "beyond it go to temporary files in $TMPDIR if the verb can use such files; a single line "
+         "the most memory to use (default: half of the free memory); beyond it, the verb keeps "
+         "filters, hashes and lines in temporary files in $TMPDIR, if it can; the longest line "
          "must fit")
       .value("SIZE")
       .under(headings::limits);

@@ -84,7 +84,7 @@ def test_many_options_are_shown_under_headings(verbs):
     lists = dict(option_lists_of("build"))
     assert list(lists) == ["Input", "Size", "Kind and hash", "Output", "Limits", "Other"]
     assert "--keys" in lists["Input"] and "--memory-limit" in lists["Limits"] and lists["Other"] == ["--help"]
-    assert "Size; give two of --capacity, --fpr and a size" in dict(option_lists_of("plan"))
+    assert "Size; give two of three: --capacity, --fpr, and --bits or --memory" in dict(option_lists_of("plan"))
 
 
 def test_options_name_their_units():
