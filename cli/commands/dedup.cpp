@@ -214,8 +214,9 @@ action define(CLI::App& app) {
       "distinct lines or, beyond --memory-limit, disk space");
   options->input.declare(app, keys::purpose::insert, false);
   find_declared(app, "INPUT")
-      .meaning("files of lines, plain or packed by gzip, zstd, xz or bzip2; without any, or for -, "
-               "stdin is read");
+      .meaning(
+          "files of lines, plain or packed by gzip, zstd, xz or bzip2; without any, or for -, "
+          "stdin is read");
   options->input.keys.is_blank.keep_empty = true;  // an empty line is printed once
   return [options] { return dedup(*options); };
 }
