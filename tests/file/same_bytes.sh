@@ -62,9 +62,10 @@ compile_tests() {
   compile -isystem "$googletest/include" -DFMT_HEADER_ONLY -DBLOOMSET_GOLDEN_FOLDER='"tests/golden"' "$@"
 }
 compile_googletest() { compile -O0 -I"$googletest/include" -I"$googletest" "$@"; }
-unit compile_tests tests/kinds/*/*_kernel_test.cpp tests/kinds/{blocked_bloom/blocked_bloom,ribbon/ribbon}_test.cpp \
-  tests/file/golden_test.cpp tests/laws/identical_test.cpp
+unit compile_tests tests/kinds/*/*_kernel_test.cpp \
+  tests/kinds/{blocked_bloom/blocked_bloom,ribbon/ribbon,retrieval/retrieval}_test.cpp tests/file/golden_test.cpp tests/laws/identical_test.cpp
 unit compile_googletest src/gtest-all.cc src/gtest_main.cc
-# One layout's large batches and few sizes of ribbon are enough for an emulated CPU.
-run tests --gtest_brief=1 \
-  --gtest_filter='-*large_batches_by_region*/free:*large_batches_by_region*/parquet:ribbon.any_rate_*:ribbon.memory_*'
+# One layout's large batches and few sizes of ribbon and retrieval are enough for an emulated CPU.
+left_out='*large_batches_by_region*/free:*large_batches_by_region*/parquet:ribbon.any_rate_*:ribbon.memory_*'
+left_out+=':retrieval.*_million_*:retrieval.overhead_*:retrieval.thousands_*:retrieval.other_*'
+run tests --gtest_brief=1 --gtest_filter="-$left_out"
