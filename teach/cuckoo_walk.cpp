@@ -31,7 +31,8 @@ class cuckoo_walk final : public text_walk {
     const auto& p = filter_.params();
     title(fmt::format("a cuckoo filter of {} with {} slots and {}-bit fingerprints",
                       counted(p.buckets, "bucket"), p.slots, p.fingerprint_bits));
-    say("the first bucket comes from XXH3(x), and the fingerprint f(x), from 1, from a mix of it", 2, 6);
+    say("the first bucket comes from XXH3(x), and the fingerprint f(x), from 1, from a mix of it",
+        2, 6);
     say(fmt::format("the other bucket = (g(f) - first) modulo {}, so that a fingerprint can move "
                     "without its element",
                     p.buckets),

@@ -96,11 +96,10 @@ result<void> check_equal(std::initializer_list<compared_value> values, std::stri
 result<void> check_version(const filter_header& header, std::string_view filter,
                            std::uint16_t known) {
   if (header.kind_version == known) return {};
-  return format_failure(errc::unsupported,
-                        "this {} has layout version {}, but only version {} is known here; {}",
-                        filter, header.kind_version, known,
-                        header.kind_version > known ? "use a newer bloomset"
-                                                    : "build it again from its keys");
+  return format_failure(
+      errc::unsupported, "this {} has layout version {}, but only version {} is known here; {}",
+      filter, header.kind_version, known,
+      header.kind_version > known ? "use a newer bloomset" : "build it again from its keys");
 }
 
 failure out_of_range(std::string_view filter) {

@@ -107,8 +107,8 @@ std::vector<std::byte> encode_block(const Params& params, const Fields& fields) 
 /// Fails with unsupported, or with corrupt unless `is_possible(params)`.
 template <class Params, class Fields, class IsPossible>
 result<Params> decode_block(const filter_header& header, std::span<const std::byte> block,
-                            std::string_view filter, const Fields& fields,
-                            IsPossible&& is_possible, std::uint16_t known = 1) {
+                            std::string_view filter, const Fields& fields, IsPossible&& is_possible,
+                            std::uint16_t known = 1) {
   if (auto ok = check_version(header, filter, known); !ok) return fail(std::move(ok.error()));
   record_reader reader(block);
   Params params;
