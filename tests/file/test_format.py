@@ -105,7 +105,7 @@ def test_a_golden_file_is_read(path):
     assert f.capacity == 60 and 0 < f.fpr <= 0.02
     assert 45 <= f.count <= 50
     # 1000 non-members at a rate below 2%: 60 or more come with a chance below 1e-11 (Chernoff).
-    assert sum(f.may_contain(b"stranger-%d" % i) for i in range(1000)) < 60
+    assert sum(f.may_contain(b"non-member-%d" % i) for i in range(1000)) < 60
     # Writing the members anew gives the payload bit for bit.
     bits = bytearray(len(f.payload))
     for key in MEMBERS:
@@ -121,7 +121,7 @@ def test_a_golden_fuse_filter_is_read(path):
     assert f.count == len(set(MEMBERS))
     # 2000 non-members: 4 and 6 deviations more than the expected number have a chance below 1e-7.
     expected = 2000 / 2**f.w
-    passed = sum(f.may_contain(b"stranger-%d" % i) for i in range(2000))
+    passed = sum(f.may_contain(b"non-member-%d" % i) for i in range(2000))
     assert passed <= expected + 4 + 6 * expected**0.5
 
 
@@ -153,7 +153,7 @@ def test_a_golden_ribbon_is_read(more):
     assert f.count == len(members) and f.fpr == 0.02
     assert len(f.levels) == (2 if more else 1)
     # 2000 non-members at a rate of 2%: 20 standard errors; a constant answer is far off.
-    passing = sum(f.may_contain(b"stranger-%d" % i) for i in range(2000))
+    passing = sum(f.may_contain(b"non-member-%d" % i) for i in range(2000))
     assert 3 < passing < 100
 
 
@@ -166,7 +166,7 @@ def test_a_golden_cuckoo_filter_is_read(slots):
     in_use = sum(f.table >> at & 2**f.f - 1 != 0 for at in range(0, f.n * f.b * f.f, f.f))
     assert f.count == len(MEMBERS) + 2 == in_use + len(f.entries)
     # 1000 non-members at a rate below 2%: 60 or more come with a chance below 1e-11 (Chernoff).
-    assert sum(f.may_contain(b"stranger-%d" % i) for i in range(1000)) < 60
+    assert sum(f.may_contain(b"non-member-%d" % i) for i in range(1000)) < 60
 
 
 @pytest.mark.parametrize("name, more", [("1", 0), ("full", 0), ("many", 3000)])
@@ -181,7 +181,7 @@ def test_a_golden_vector_quotient_filter_is_read(name, more):
     assert listed + sum(f.stash.values()) + sum(c for _, c in f.side) == f.count
     if name == "full":
         assert f.n == 1 and listed == f.s == 50 and len(f.side) == 4
-    passing = sum(f.may_contain(b"stranger-%d" % i) for i in range(1000))
+    passing = sum(f.may_contain(b"non-member-%d" % i) for i in range(1000))
     # 1000 non-members at a rate below 2%: 60 or more come with a chance below 1e-11 (Chernoff).
     assert passing < 60
 
@@ -207,7 +207,7 @@ def test_a_golden_filter_with_128_bit_hashes_is_read(path):
     assert 45 <= f.count <= 50
     # 1000 non-members at a rate of about 2%: 60 or more come with a chance below 1e-11 (Chernoff).
     # Each half alone lets more than that pass.
-    others = [b"stranger-%d" % i for i in range(1000)]
+    others = [b"non-member-%d" % i for i in range(1000)]
     assert sum(f.may_contain(key) for key in others) < 60
     for half in f.halves:
         assert 60 < sum(half.may_contain(key) for key in others) < 250
@@ -237,7 +237,7 @@ def test_a_golden_expandable_filter_is_read(path):
     assert f.count == len(members) + 2 and f.count_of(b"member-0") >= 3 and f.fpr == 0.02
     assert (f.d > 0) == path.stem.endswith("-split")
     # 2000 non-members at a rate below 2%: 100 or more come with a chance below 1e-13 (Chernoff).
-    assert sum(f.may_contain(b"stranger-%d" % i) for i in range(2000)) < 100
+    assert sum(f.may_contain(b"non-member-%d" % i) for i in range(2000)) < 100
 
 
 def test_the_place_in_the_document_is_right():
