@@ -97,7 +97,9 @@ concept insertable = membership_filter<F> && requires(F& f, const typename F::ha
   f.clear();
 };
 
-struct hash_source;  // hash_source.hpp
+template <class Entry>
+struct basic_hash_source;  // hash_source.hpp
+using hash_source = basic_hash_source<hash64>;
 
 /// Static kinds. They are built once from all their keys, in any order, and duplicates are allowed.
 /// No key can be added later, which makes these filters smaller.

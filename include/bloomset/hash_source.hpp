@@ -11,9 +11,10 @@
 namespace bloomset {
 
 /// Any number of hashes, possibly with repetitions, that can be read more than once: a span in
-/// memory, or a file. Static kinds are built from one source.
-struct hash_source {
-  using sink = std::function<result<void>(std::span<const hash64>)>;
+/// memory, or a file. An entry is a hash, or a hash with what belongs to it.
+template <class Entry>
+struct basic_hash_source {
+  using sink = std::function<result<void>(std::span<const Entry>)>;
 
   std::uint64_t size = 0;  ///< all hashes, repetitions included
   /// Passes all hashes to `use`, many at a time and in the same order on each call, until `use`
@@ -27,9 +28,12 @@ struct hash_source {
   std::function<result<void>()> check_cancelled = nullptr;
 
   /// The hashes of a span, which must outlive the source.
-  static hash_source of(std::span<const hash64> hashes) {
+  static basic_hash_source of(std::span<const Entry> hashes) {
     return {hashes.size(), [hashes](const sink& use) { return use(hashes); }};
   }
 };
+
+/// Static kinds are built from one source of hashes.
+using hash_source = basic_hash_source<hash64>;
 
 }  // namespace bloomset

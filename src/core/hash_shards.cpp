@@ -114,9 +114,10 @@ result<void> scatter(std::span<const Entry> hashes, std::uint64_t shards, std::u
 }
 
 /// Passes at least the hashes of the shards [begin, end).
-template <class Source>
-result<void> read_shards(const Source& source, std::uint64_t shards, std::uint64_t begin,
-                         std::uint64_t end, const typename Source::sink& use) {
+template <class Entry>
+result<void> read_shards(const basic_hash_source<Entry>& source, std::uint64_t shards,
+                         std::uint64_t begin, std::uint64_t end,
+                         const typename basic_hash_source<Entry>::sink& use) {
   if (!source.for_each_in_part) return source.for_each(use);
   for (std::uint64_t part = 0; part < 256; ++part) {
     const hash64 lowest{part << 56};
@@ -127,8 +128,8 @@ result<void> read_shards(const Source& source, std::uint64_t shards, std::uint64
   return {};
 }
 
-template <class Entry, class Source>
-result<std::uint64_t> estimate(const Source& source, unsigned threads) {
+template <class Entry>
+result<std::uint64_t> estimate(const basic_hash_source<Entry>& source, unsigned threads) {
   std::vector<cardinality_estimator> distinct(std::max(threads, 1U));
   const auto done = source.for_each([&](std::span<const Entry> hashes) -> result<void> {
     const unsigned parts = useful_threads(hashes.size(), threads);
@@ -151,9 +152,10 @@ result<std::uint64_t> estimate(const Source& source, unsigned threads) {
       std::llround(std::clamp(distinct.front().estimate(), 1.0, std::max(most, 1.0))));
 }
 
-template <class Entry, class Source>
+template <class Entry>
 result<void> visit_shards(
-    const Source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
+    const basic_hash_source<Entry>& source, std::uint64_t shards, std::uint64_t distinct,
+    unsigned threads,
     const std::function<result<void>(unsigned, std::uint64_t, std::span<Entry>)>& work) {
   // The hashes of the largest shard, exceeded with a chance of 10^-9 even if the estimate is four
   // of its standard errors too low. The number is exact if there are no repetitions.
@@ -177,7 +179,7 @@ result<void> visit_shards(
       slabs[i].data = hashes + i * room;
       slabs[i].room = room;
     }
-    const typename Source::sink keep = [&](std::span<const Entry> some) {
+    const typename basic_hash_source<Entry>::sink keep = [&](std::span<const Entry> some) {
       return scatter<Entry>(some, shards, first, std::span(slabs), threads);
     };
     if (auto ok = read_shards(source, shards, first, first + slabs.size(), keep); !ok) return ok;
@@ -203,22 +205,22 @@ std::size_t drop_repetitions(std::span<hash64> hashes) noexcept {
 }
 
 result<std::uint64_t> estimate_distinct(const hash_source& source, unsigned threads) {
-  return estimate<hash64>(source, threads);
+  return estimate(source, threads);
 }
 result<std::uint64_t> estimate_distinct(const valued_hash_source& source, unsigned threads) {
-  return estimate<valued_hash>(source, threads);
+  return estimate(source, threads);
 }
 
 result<void> for_each_shard(
     const hash_source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
     const std::function<result<void>(unsigned, std::uint64_t, std::span<hash64>)>& work) {
-  return visit_shards<hash64>(source, shards, distinct, threads, work);
+  return visit_shards(source, shards, distinct, threads, work);
 }
 result<void> for_each_shard(
     const valued_hash_source& source, std::uint64_t shards, std::uint64_t distinct,
     unsigned threads,
     const std::function<result<void>(unsigned, std::uint64_t, std::span<valued_hash>)>& work) {
-  return visit_shards<valued_hash>(source, shards, distinct, threads, work);
+  return visit_shards(source, shards, distinct, threads, work);
 }
 
 }  // namespace bloomset::detail

@@ -243,8 +243,10 @@ struct open_level {
   }
 };
 
-template <class Entry, class Source>
+template <class Entry>
 class level_builder {
+  using source_type = basic_hash_source<Entry>;
+
  public:
   level_builder(const level_request& request, level_planner& planner)
       : request_(request),
@@ -252,7 +254,7 @@ class level_builder {
         planner_(planner),
         builders_(threads_) {}
 
-  result<built_levels> build(const Source& source) {
+  result<built_levels> build(const source_type& source) {
     if (source.size == 0) return assemble();
     std::uint64_t distinct = source.size;
     if (source.size > counted_keys / 2) {
@@ -306,14 +308,14 @@ class level_builder {
 
   /// The hashes of a source that are kept in memory, for a build that is cancelled as the source
   /// is.
-  static Source kept_of(const Source& source, std::span<const Entry> entries) {
-    Source kept = Source::of(entries);
+  static source_type kept_of(const source_type& source, std::span<const Entry> entries) {
+    source_type kept = source_type::of(entries);
     kept.check_cancelled = source.check_cancelled;
     return kept;
   }
 
   /// Brings all distinct hashes into memory.
-  result<void> gather(const Source& source, std::uint64_t distinct) {
+  result<void> gather(const source_type& source, std::uint64_t distinct) {
     constexpr std::uint64_t keys_per_shard = std::uint64_t{1} << 15;
     const std::uint64_t shards = distinct / keys_per_shard + 1;
     builders_.front().next_keys.reserve(distinct + distinct / 64);
@@ -331,7 +333,7 @@ class level_builder {
   }
 
   /// Builds a level that bumps.
-  result<void> add_level(const Source& source, std::uint64_t n, const retrieval_level& shape) {
+  result<void> add_level(const source_type& source, std::uint64_t n, const retrieval_level& shape) {
     auto level = open_level<Entry>::make(shape);
     if (!level) return fail(std::move(level.error()));
     auto done = for_each_shard(
@@ -405,12 +407,12 @@ class level_builder {
 
 result<built_levels> build_levels(const level_request& request, const hash_source& source,
                                   level_planner& planner) {
-  return level_builder<hash64, hash_source>(request, planner).build(source);
+  return level_builder<hash64>(request, planner).build(source);
 }
 
 result<built_levels> build_levels(const level_request& request, const valued_hash_source& source,
                                   level_planner& planner) {
-  return level_builder<valued_hash, valued_hash_source>(request, planner).build(source);
+  return level_builder<valued_hash>(request, planner).build(source);
 }
 
 std::uint64_t bumped_starts(const retrieval_level& level, const std::byte* codes,

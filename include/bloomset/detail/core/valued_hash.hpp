@@ -3,11 +3,9 @@
 // Hashes with values, from which retrieval is built.
 
 #include <bloomset/hash.hpp>
-#include <bloomset/result.hpp>
+#include <bloomset/hash_source.hpp>
 #include <compare>
 #include <cstdint>
-#include <functional>
-#include <span>
 
 namespace bloomset::detail {
 
@@ -36,23 +34,6 @@ class valued_hash {
   std::uint32_t value_ = 0;
 };
 
-/// What a hash_source is for hashes.
-struct valued_hash_source {
-  using sink = std::function<result<void>(std::span<const valued_hash>)>;
-
-  std::uint64_t size = 0;  ///< all hashes, repetitions included
-  /// Passes all hashes to `use`, many at a time and in the same order on each call, until `use`
-  /// fails. Returns that failure, or its own.
-  std::function<result<void>(const sink& use)> for_each;
-  /// Optional: those whose first 8 bits are `part`.
-  std::function<result<void>(unsigned part, const sink& use)> for_each_in_part = nullptr;
-  /// Optional: called often, from the calling thread. If it fails, the build ends so.
-  std::function<result<void>()> check_cancelled = nullptr;
-
-  /// The hashes of a span, which must outlive the source.
-  static valued_hash_source of(std::span<const valued_hash> hashes) {
-    return {hashes.size(), [hashes](const sink& use) { return use(hashes); }};
-  }
-};
+using valued_hash_source = basic_hash_source<valued_hash>;
 
 }  // namespace bloomset::detail

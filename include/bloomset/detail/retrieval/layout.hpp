@@ -161,32 +161,40 @@ inline std::uint32_t bit_at(const retrieval_place& place, std::uint64_t y) noexc
   return static_cast<std::uint32_t>(__builtin_parityll(sum));
 }
 
-/// The value of a hash, from the first level where it is not bumped; 0 without levels.
-template <class Window>
-inline std::uint32_t retrieve(const std::byte* payload,
-                              std::span<const retrieval_level_view> levels, hash64 h) noexcept {
+/// `use(place, y)` at the first level where a hash is not bumped; without levels, zero or false.
+template <class Window, class Use>
+[[gnu::always_inline]] inline auto at_own_level(const std::byte* payload,
+                                                std::span<const retrieval_level_view> levels,
+                                                hash64 h, Use&& use) noexcept {
   std::uint64_t y = h.value;
   for (const retrieval_level_view& level : levels) {
     y = retrieval_hash(y, level.seed);
     const retrieval_place place = retrieval_place_of<Window>(payload, level, y);
-    if (is_bumped<Window>(place)) continue;
-    return place.columns == 1 ? bit_at<Window>(place, y) : value_at<Window>(place, y);
+    if (!is_bumped<Window>(place)) return use(place, y);
   }
-  return 0;
+  return decltype(use(retrieval_place{}, y)){};
+}
+
+/// The value of a hash; 0 without levels.
+template <class Window>
+inline std::uint32_t retrieve(const std::byte* payload,
+                              std::span<const retrieval_level_view> levels, hash64 h) noexcept {
+  return at_own_level<Window>(
+      payload, levels, h,
+      [](const retrieval_place& place, std::uint64_t y) __attribute__((always_inline)) {
+        return place.columns == 1 ? bit_at<Window>(place, y) : value_at<Window>(place, y);
+      });
 }
 
 /// Whether the value of a hash is its fingerprint at that level; false without levels.
 template <class Window>
 inline bool matches_fingerprint(const std::byte* payload,
                                 std::span<const retrieval_level_view> levels, hash64 h) noexcept {
-  std::uint64_t y = h.value;
-  for (const retrieval_level_view& level : levels) {
-    y = retrieval_hash(y, level.seed);
-    const retrieval_place place = retrieval_place_of<Window>(payload, level, y);
-    if (is_bumped<Window>(place)) continue;
-    return value_at<Window>(place, y) == (fingerprint_of(y) & column_mask(place.columns));
-  }
-  return false;
+  return at_own_level<Window>(
+      payload, levels, h,
+      [](const retrieval_place& place, std::uint64_t y) __attribute__((always_inline)) {
+        return value_at<Window>(place, y) == (fingerprint_of(y) & column_mask(place.columns));
+      });
 }
 
 }  // namespace bloomset::detail
