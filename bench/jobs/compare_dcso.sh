@@ -29,7 +29,7 @@ if ((lines > room)); then
 fi
 
 seq -f 'user%.0f@example.com' 1 "$lines" >"$work/present"
-seq -f 'stranger%.0f@example.org' 1 "$lines" >"$work/absent"
+seq -f 'non-member%.0f@example.org' 1 "$lines" >"$work/absent"
 cat "$work/present" "$work/absent" >/dev/null # both start from the page cache
 
 # seconds FILE: appends the wall time of the command on the rest of the line.

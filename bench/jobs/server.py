@@ -51,7 +51,7 @@ class Bench:
         passed, non_members = 0, min(100_000, 10 * self.items)
         for first in range(0, non_members, 1000):
             passed += sum(self.client.execute_command(
-                family + ".MEXISTS", key, *(f"stranger{i}" for i in range(first, first + 1000))))
+                family + ".MEXISTS", key, *(f"non-member{i}" for i in range(first, first + 1000))))
         return passed / non_members
 
 

@@ -19,7 +19,7 @@ double measured_rate(const leveldb::FilterPolicy& policy, std::size_t n, std::si
   std::size_t passed = 0;
   for (std::size_t i = 0; i < filters; ++i) {
     const std::string filter = filter_of(policy, keys_of("key", n, i * 10'000));
-    passed += passing(policy, filter, keys_of("stranger", non_members, i * 10'000));
+    passed += passing(policy, filter, keys_of("non-member", non_members, i * 10'000));
   }
   return static_cast<double>(passed) / static_cast<double>(non_members * filters);
 }

@@ -112,7 +112,7 @@ TEST(leveldb_itself, its_filters_out_of_a_table_are_ours) {
       }
       EXPECT_TRUE(same) << "filter " << i;
       for (int non_member = 0; non_member < 1000; ++non_member) {
-        const std::string key = "stranger" + std::to_string(non_member);
+        const std::string key = "non-member" + std::to_string(non_member);
         EXPECT_EQ(filter->may_contain(key), policy->KeyMayMatch(key, text_of));
       }
       ++found;

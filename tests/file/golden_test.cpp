@@ -59,7 +59,7 @@ TEST_P(golden, todays_code_reads_it) {
     EXPECT_EQ(serialize(filter->image()), contents(path)) << "after a copy was cleared";
   }
   unsigned passing = 0;
-  for (const std::string& key : words("stranger", 1000)) passing += mapped->may_contain(key);
+  for (const std::string& key : words("non-member", 1000)) passing += mapped->may_contain(key);
   EXPECT_LT(passing, 100U);
 }
 

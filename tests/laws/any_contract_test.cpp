@@ -28,7 +28,7 @@ TYPED_TEST(any_contract, it_answers_as_the_typed_filter) {
   const auto typed = this->original();
   for (const access how : {access::read_only, access::writable}) {
     const any_filter any = as_any(typed, how);
-    const auto keys = words("stranger", 2000);
+    const auto keys = words("non-member", 2000);
     const auto asked = this->views(keys);
     std::array<bool, 2000> answers{};
     any.may_contain(asked, answers);
@@ -60,7 +60,7 @@ TYPED_TEST(any_contract, it_answers_as_the_typed_filter) {
 
 TYPED_TEST(any_contract, hashes_are_asked_as_their_keys) {
   const auto typed = this->original();
-  const auto keys = words("stranger", 2000);
+  const auto keys = words("non-member", 2000);
   std::array<bool, 2000> answers{};
   for (const access how : {access::read_only, access::writable}) {
     const any_filter any = as_any(typed, how);

@@ -49,7 +49,7 @@ TYPED_TEST(contract, ten_times_its_capacity_makes_no_false_negative) {
 
 TYPED_TEST(contract, a_batch_of_keys_does_what_single_keys_do) {
   const auto keys = words("batch", 200);
-  const auto non_members = words("stranger", 200);
+  const auto non_members = words("non-member", 200);
   for (std::size_t n = 0; n <= 200; ++n) {
     auto one_by_one = make<TypeParam>(150, 0.05, 3);
     auto batch = make<TypeParam>(150, 0.05, 3);
@@ -172,7 +172,7 @@ TYPED_TEST(contract, an_empty_filter_says_that_it_is_empty) {
     EXPECT_EQ(f.current_fpr(), 0);
     EXPECT_GT(f.planned_fpr(), 0);
     EXPECT_LE(f.planned_fpr(), 0.01);
-    for (const std::string& key : words("stranger", 100)) EXPECT_FALSE(f.may_contain(key));
+    for (const std::string& key : words("non-member", 100)) EXPECT_FALSE(f.may_contain(key));
   }
 }
 
@@ -218,7 +218,7 @@ TYPED_TEST(contract, an_overfilled_filter_says_so) {
     // Each of at most 1000 bits was missed by 30,000 keys with a chance of at most e^-30.
     EXPECT_EQ(f.current_fpr(), 1);
     EXPECT_EQ(f.estimate_size(), std::numeric_limits<double>::infinity());
-    EXPECT_TRUE(f.may_contain("a stranger"));
+    EXPECT_TRUE(f.may_contain("a non-member"));
   }
   EXPECT_EQ(f.planned_fpr(), planned) << "what was planned does not change";
 }
@@ -276,7 +276,7 @@ TYPED_TEST(contract_merge, a_merge_has_the_keys_of_both_and_does_not_mind_the_or
   value_of(ba.merge(a));
   for (const std::string& key : words("a", 300)) EXPECT_TRUE(ab.may_contain(key));
   for (const std::string& key : words("b", 400)) EXPECT_TRUE(ab.may_contain(key));
-  for (const std::string& key : words("stranger", 5000)) {
+  for (const std::string& key : words("non-member", 5000)) {
     EXPECT_EQ(ab.may_contain(key), ba.may_contain(key)) << key;
     EXPECT_GE(ab.may_contain(key), a.may_contain(key) || b.may_contain(key)) << key;
   }
@@ -292,7 +292,7 @@ TYPED_TEST(contract_merge, merging_an_empty_filter_changes_nothing) {
   auto empty = make<TypeParam>(1000, 0.02);
   value_of(empty.merge(a));
   for (const std::string& key : words("a", 300)) EXPECT_TRUE(empty.may_contain(key));
-  for (const std::string& key : words("stranger", 5000)) {
+  for (const std::string& key : words("non-member", 5000)) {
     EXPECT_EQ(empty.may_contain(key), a.may_contain(key)) << key;
   }
 }

@@ -49,7 +49,7 @@ class halves : public ::testing::TestWithParam<subject> {
 TEST_P(halves, a_key_passes_if_both_halves_let_it_pass) {
   any_filter filter = made(members);
   ASSERT_EQ(filter.halves().size(), 2U);
-  auto keys = words("stranger", 3000);
+  auto keys = words("non-member", 3000);
   keys.insert(keys.end(), members.begin(), members.end());
   const std::vector<std::string_view> views(keys.begin(), keys.end());
   const auto answers = std::make_unique<bool[]>(keys.size());
@@ -81,7 +81,7 @@ TEST_P(halves, its_file_opens_with_the_same_answers) {
     EXPECT_EQ(serialize(again.image()), bytes);
     EXPECT_EQ(again.halves().size(), 2U);
     for (const auto& key : members) ASSERT_TRUE(again.may_contain(key)) << key;
-    for (const auto& key : words("stranger", 500)) {
+    for (const auto& key : words("non-member", 500)) {
       ASSERT_EQ(again.may_contain(key), filter.may_contain(key)) << key;
     }
     const filter_info info = again.info();

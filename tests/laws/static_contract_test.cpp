@@ -363,7 +363,7 @@ TYPED_TEST(static_contract_storage, typed_keys_are_their_hashes) {
   }
   // 2000 non-members at 1e-6: three or more have a chance below 2e-9.
   std::array<bool, 2000> answers{};
-  again.filter.may_contain(words("stranger", 2000), answers);
+  again.filter.may_contain(words("non-member", 2000), answers);
   EXPECT_LT(std::count(answers.begin(), answers.end(), true), 3);
 }
 

@@ -38,7 +38,7 @@ TYPED_TEST(stored_contract, answers_and_figures_are_those_of_the_filter_that_was
   const auto again = reopen<typename TypeParam::storage_type>(original);
   const auto& f = again.filter;
   for (const std::string& key : words("member", 500)) EXPECT_TRUE(f.may_contain(key)) << key;
-  const auto non_members = words("stranger", 3000);
+  const auto non_members = words("non-member", 3000);
   std::vector<char> batch_room(non_members.size());
   const std::span batch(reinterpret_cast<bool*>(batch_room.data()), batch_room.size());
   f.may_contain(non_members, batch);

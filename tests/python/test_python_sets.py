@@ -13,7 +13,7 @@ from conftest import INSERTABLE, STATIC, every_kind, having
 ABILITIES = {"insert": "add", "erase": "discard", "count": "count", "merge": "__ior__",
              "intersect": "__iand__", "fold": "fold"}
 MEMBERS = [f"member {i}" for i in range(500)]
-NON_MEMBERS = [f"stranger {i}" for i in range(500)]
+NON_MEMBERS = [f"non-member {i}" for i in range(500)]
 
 
 def of(classes):

@@ -164,7 +164,7 @@ def test_size_and_rate(server, reserve, n, bits):
     assert info.insertedNum == n
     assert 8 * info.size / n <= bits
     assert server.each("CF.MEXISTS", "f", items=members) == [1] * n
-    non_members = [f"stranger{i}" for i in range(20_000)]
+    non_members = [f"non-member{i}" for i in range(20_000)]
     passed = sum(server.each("CF.MEXISTS", "f", items=non_members))
     # Six standard deviations of a binomial; the keys are fixed.
     assert passed <= 200 + 6 * 200 ** 0.5

@@ -57,7 +57,7 @@ def test_a_filter_of_a_memory_size_keeps_its_rate_and_replicates_as_it_is(start)
         capacity, rate = reserved(primary, key)
         primary.each("BF.MADD", key, items=range(capacity))
         non_members = 20_000
-        passed = sum(primary.call("BF.MEXISTS", key, *(f"stranger{i}" for i in range(non_members))))
+        passed = sum(primary.call("BF.MEXISTS", key, *(f"non-member{i}" for i in range(non_members))))
         assert passed <= rate * non_members + 6 * (rate * non_members) ** 0.5 + 1
     assert primary.call("WAIT", 1, 30_000) == 1
     assert replica.call("DEBUG", "DIGEST") == primary.call("DEBUG", "DIGEST")

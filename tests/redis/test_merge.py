@@ -28,7 +28,7 @@ def test_the_union_is_the_filter_of_all_items(server, reserve):
     assert server.call("BF.MERGE", "new", "a", "b", "no such key", "c", "a") == b"OK"
     members = sum(parts, [])
     assert all(server.call("BF.MEXISTS", "new", *members))
-    non_members = [f"stranger{i}" for i in range(20_000)]
+    non_members = [f"non-member{i}" for i in range(20_000)]
     # Bit for bit the filter of all items: every answer is the same.
     assert server.call("BF.MEXISTS", "new", *non_members) == \
         server.call("BF.MEXISTS", "all", *non_members)
@@ -145,7 +145,7 @@ def test_growing_filters_merge_whatever_they_were_reserved_with(server):
     count = sum(server.call("BF.CARD", key) for key in "abc")
     assert 0.98 * count <= server.call("BF.CARD", "all") <= count
     # 2%. If the rate holds, 2.4% has a probability below 1e-9 by Chernoff's bound.
-    non_members = [f"stranger{i}" for i in range(20_000)]
+    non_members = [f"non-member{i}" for i in range(20_000)]
     assert sum(server.call("BF.MEXISTS", "all", *non_members)) <= 480
     # The union accepts further items.
     more = [f"d:{i}" for i in range(40_000)]

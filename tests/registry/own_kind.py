@@ -30,7 +30,7 @@ def test_a_file_goes_from_the_command_line_to_python_and_back(tmp_path):
     assert "bitmap" in run("info", str(file))
     members = bloomset.open(file)
     assert type(members) is bloomset.Bitmap and all(members.contains(KEYS))
-    non_members = sum(f"stranger {i}" in members for i in range(20_000))
+    non_members = sum(f"non-member {i}" in members for i in range(20_000))
     assert 100 < non_members < 300  # 200 expected; outside with a chance below 1e-9
     own = pickle.loads(pickle.dumps(bloomset.Bitmap.build(KEYS, fpr="1%")))
     own.save(tmp_path / "own.bloom")

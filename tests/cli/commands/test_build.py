@@ -64,7 +64,7 @@ def test_without_a_capacity_the_filter_has_that_of_its_distinct_keys(run, tmp_pa
 
 def test_the_default_rate_is_met(run, lines):
     run("build", "-o", "f.bloom", input=lines(20_000)).ok()
-    non_members = int(selected(run, "f.bloom", lines(20_000, "stranger"), "-c"))
+    non_members = int(selected(run, "f.bloom", lines(20_000, "non-member"), "-c"))
     # Binomial around 200 with deviation 14: a false alarm at 7 deviations has a chance of 1e-9.
     assert 100 < non_members < 300
 

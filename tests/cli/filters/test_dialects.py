@@ -52,7 +52,7 @@ def test_dcso_builds_the_same_bytes(run, tmp_path, lines, n, p):
 @pytest.mark.parametrize("packed", [False, True])
 def test_dcso_and_we_read_each_other(run, info, tmp_path, lines, packed):
     gz = ["--gzip"] if packed else []
-    keys, others = lines(3000), lines(20000, "stranger")
+    keys, others = lines(3000), lines(20000, "non-member")
     dcso(*gz, "create", "-n", 3000, "-p", 0.02, "theirs", cwd=tmp_path)
     dcso(*gz, "insert", "theirs", input=keys, cwd=tmp_path)
     run("build", "--format", "dcso", "--with", f"gzip={'yes' if packed else 'no'}", "--capacity",

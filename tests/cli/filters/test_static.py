@@ -19,7 +19,7 @@ def test_it_is_built_checked_told_of_and_verified(run, info, kind, lines, tmp_pa
     assert built.err.startswith(b"f.bloom: 10,000 keys, ")
     assert run("check", "f.bloom", input=lines(10_000)).ok().out == lines(10_000)
     # Binomial, at most 100 of 20,000 with deviation 10: 7 of those above has a chance below 1e-8.
-    non_members = run("check", "-c", "f.bloom", input=lines(20_000, "stranger"))
+    non_members = run("check", "-c", "f.bloom", input=lines(20_000, "non-member"))
     assert 0 < int(non_members.out) <= 100 + 7 * 10
     found = info("f.bloom")
     assert (found["count"], found["capacity"], found["estimated_size"]) == (10_000,) * 3

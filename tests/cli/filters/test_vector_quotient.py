@@ -8,7 +8,7 @@ def test_it_is_built_added_to_removed_from_and_told_of(run, info, lines, tmp_pat
     run("add", "f.bloom", input=lines(2000, "later")).ok()
     assert run("check", "f.bloom", input=lines(10_000)).ok().out == lines(10_000)
     # Binomial, at most 200 of 20,000 with deviation 14: 7 of those above has a chance below 1e-8.
-    non_members = run("check", "-c", "f.bloom", input=lines(20_000, "stranger"))
+    non_members = run("check", "-c", "f.bloom", input=lines(20_000, "non-member"))
     assert 0 < int(non_members.out) <= 200 + 7 * 14
     found = info("f.bloom")
     assert (found["kind"], found["count"]) == ("vector_quotient", 12_000)
