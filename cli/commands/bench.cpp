@@ -230,6 +230,13 @@ result<status> run(const arguments& given) {
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   given->options.declare(app);
+  find_declared(app, "--capacity")
+      .meaning(fmt::format("keys to plan for: 1000, 10M, 1e9 (default, if no size is given: {})",
+                           format_count(default_capacity)));
+  find_declared(app, "--fpr")
+      .meaning(fmt::format("rate of false positives: 1%, 0.01, 1/1000 (default {}%, unless both "
+                           "--capacity and a size are given)",
+                           100 * default_fpr));
   flag(app, "--deletable", given->wanted.deletable, "only kinds that can erase keys")
       .under(headings::kind);
   flag(app, "--counting", given->wanted.counting, "only kinds that count the copies of a key")
@@ -239,7 +246,9 @@ action define(CLI::App& app) {
   flag(app, "--static", given->wanted.unchanging,
        "include kinds that are built once, from all keys")
       .under(headings::kind);
-  option(app, "--key-bytes", given->key_bytes, "the length of a key (default 16)")
+  option(app, "--key-bytes", given->key_bytes,
+         fmt::format("the length of a key in bytes, {} to {} (default {})", min_key_bytes,
+                     max_key_bytes, given->key_bytes))
       .value("N")
       .under(headings::input);
   flag(app, "--json", given->json, "print one JSON object").under(headings::output);

@@ -149,6 +149,8 @@ action define(CLI::App& app) {
          "write a filter of another program instead of a Bloomset filter")
       .value("FORMAT")
       .under(headings::kind);
+  find_declared(app, "--with")
+      .meaning("an option of the kind or of the --format; 'bloomset man' lists those of each");
   option(
       app, "--part", options->part,
       "build partial filter I of N: it has the size of the whole filter, but holds only its share "
@@ -189,17 +191,21 @@ command build_command() {
       "  bloomset build -o part2.bloom --part 2/8 --capacity 10G --memory-limit 2GB all.txt.zst\n"
       "  bloomset build -o hashes.dcso --format dcso --fpr 0.1% hashes.txt\n"
       "\n"
-      "Without --capacity and --memory, the number of keys is known only when all are read.\n"
-      "Files of plain lines are therefore read twice, unless they are packed or larger than a\n"
-      "quarter of the machine's memory. Of other input, the hashes of the keys, 8 or 16 bytes\n"
-      "each, are kept in memory: at most 1 GiB, an eighth of the machine's memory, or a quarter\n"
-      "of --memory-limit, whichever is least. Further hashes go to a temporary file in $TMPDIR.\n"
-      "\n"
-      "Some kinds are built once, from all keys: " +
+      "Without --capacity and --memory, the number of keys is known only when all are read. If\n"
+      "each line is a key, these kinds then read the files a second time, and once more if keys\n"
+      "repeat: " +
+          kinds_that(reads_files_again, " and ") +
+          ".\n"
+          "Packed files, and files larger than a quarter of the machine's memory, are read only\n"
+          "once. Of input that is read once, the hashes of the keys, 8 or 16 bytes each, are kept\n"
+          "in memory: at most 1 GiB, an eighth of the machine's memory, or a quarter of\n"
+          "--memory-limit, whichever is least. Further hashes go to a temporary file in $TMPDIR.\n"
+          "\n"
+          "Some kinds are built once, from all keys: " +
           kinds_that([](const kind_info& kind) { return kind.build != nullptr; }, " and ") +
           ".\n"
           "For these, the hashes of all keys are always kept. If --memory is given without --fpr\n"
-          "and --capacity, the filter has the lowest rate that fits into this size.\n"
+          "and --capacity, a filter of such a kind has the lowest rate that fits into this size.\n"
           "\n"
           "If a filter does not fit --memory-limit, these kinds are built in temporary files:\n" +
           kinds_that(&kind_info::any_order) +

@@ -217,6 +217,8 @@ action define(CLI::App& app) {
       .meaning(
           "files of lines, plain or packed by gzip, zstd, xz or bzip2; without any, or for -, "
           "stdin is read");
+  find_declared(app, "--skip-bad")
+      .meaning("skip lines that are not valid for --keys, and report their number at the end");
   options->input.keys.is_blank.keep_empty = true;  // an empty line is printed once
   return [options] { return dedup(*options); };
 }

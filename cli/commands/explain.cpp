@@ -65,9 +65,11 @@ void explain_options::declare(CLI::App& app) {
                  "FORMULA");
   auto* places = repeatable(app, "--place", place, "positions of a word, given instead of computed",
                             "WORD=P,P,...");
-  auto* rule = app.add_option("--family", family,
-                              fmt::format("hash functions of words: {} (default {})",
-                                          teach::family_names(), double_hashing::name));
+  auto* rule = app.add_option(
+      "--family", family,
+      fmt::format("hash functions of words: {}; {} (default) is double "
+                  "hashing, {} has a seed for each function",
+                  teach::family_names(), double_hashing::name, teach::salted_hashing::name));
   rule->type_name("NAME");
   auto* number = app.add_option(
       "--hashes", hashes,

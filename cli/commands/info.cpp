@@ -74,6 +74,8 @@ action define(CLI::App& app) {
   option(app, "FILE", given->files, "filters; - is stdin").required();
   given->format.declare(app);
   given->format.key.uses_variable = false;  // only --key-file checks that the filter has the key
+  find_declared(app, "--key-file")
+      .meaning("check that the filter was made with the secret key in this file");
   flag(app, "--json", given->json, "print one JSON object per filter, each on a line");
   return [given] { return run(*given); };
 }
@@ -82,10 +84,14 @@ action define(CLI::App& app) {
 }  // namespace
 
 command info_command() {
-  return {"info", "print a filter's kind, size, key count, planned and current rate",
-          "  bloomset info members.bloom\n"
-          "  bloomset info --json *.bloom\n",
-          info::define};
+  return {
+      "info", "print a filter's kind, size, key count, planned and current rate",
+      "  bloomset info members.bloom\n"
+      "  bloomset info --json *.bloom\n"
+      "\n"
+      "A line 'label keys' names the reader that made the filter's keys, as in --keys. Without\n"
+      "it, either each line was a key, or Python, SQL or another program made the filter.\n",
+      info::define};
 }
 
 }  // namespace bloomset::cli

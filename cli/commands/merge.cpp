@@ -232,16 +232,21 @@ action define(CLI::App& app) {
         .value("P");
   }
   given->memory.declare(app);
+  find_declared(app, "--memory-limit")
+      .meaning(
+          "combine the filters in a temporary file in $TMPDIR if the first one is larger than "
+          "three quarters of SIZE (default: half of the free memory)");
   flag(app, "--force", given->force, "replace the file if it exists");
   option(app, "FILE", given->files,
          &By == &merging
              ? fmt::format(
                    "two or more filters of the same kind and seed; {} filters of different sizes "
-                   "are folded, {} filters may have any size, others must have the same size; - is "
-                   "stdin",
+                   "are folded, {} filters may have any size, others must have the same size; {} "
+                   "filters cannot be merged; - is stdin",
                    kinds_that(&abilities::fold, " and "), kinds_that([](const kind_info& kind) {
                      return kind.can.merge && kind.can.grow;
-                   }))
+                   }),
+                   kinds_that([](const kind_info& kind) { return !kind.can.merge; }, " and "))
              : "two or more filters of the same kind, size and seed; - is stdin")
       .required()
       .at_least(2);

@@ -331,9 +331,8 @@ result<any_filter> build_planned(const kind_info& kind, const plan_request& requ
 /// files that the system still has in memory, that takes less time from some ten million keys on,
 /// and a fraction of the memory.
 bool reads_again(const kind_info& kind, const build_input& from) {
-  const bool keeps_copies = kind.can.erase || kind.can.count;
   const key_input& input = from.input();
-  return kind.any_order && !keeps_copies && from.part.is_all() && input.choice().unread() &&
+  return reads_files_again(kind) && from.part.is_all() && input.choice().unread() &&
          input.can_be_read_again() && *input.total_bytes() <= machine_memory() / 4 &&
          !input.is_packed();
 }
@@ -381,6 +380,11 @@ result<any_filter> build_reading_again(const kind_info& kind, plan_request reque
 
 }  // namespace kind_build
 }  // namespace
+
+bool reads_files_again(const kind_info& kind) noexcept {
+  const bool keeps_copies = kind.can.erase || kind.can.count;
+  return kind.build == nullptr && kind.any_order && !keeps_copies;
+}
 
 result<any_filter> build_of_kind(const kind_info& kind, const plan_request& request,
                                  const build_input& from, bool canonical) {

@@ -24,6 +24,10 @@ struct build_input {
   key_input& input() const noexcept { return *opened; }
 };
 
+/// Whether a build of unknown size reads files again, if it can, once their keys are counted. Other
+/// kinds need the order or the copies of the keys, so the hashes are kept.
+bool reads_files_again(const kind_info& kind) noexcept;
+
 /// A filter with all keys of the input. If the request has neither capacity nor size, it is planned
 /// for the number of keys. With `canonical`, kinds whose bytes depend on the order of inserts
 /// insert in an order of their own. Fails as the input or the plan does, or names the key that does

@@ -78,8 +78,9 @@ void plan_options::declare(CLI::App& app) {
       ->type_name("SEED")
       ->group(headings::kind);
   option(app, "--hash", hash,
-         "hash function: xxh3 (default), or siphash, which needs --key-file; xxh3-2x64 and "
-         "siphash-2x64 give 128 bits, and are chosen automatically if --fpr is too low for 64 bits")
+         "hash function: xxh3 (default without a secret key) or siphash (default with one); "
+         "xxh3-2x64 and siphash-2x64 give 128 bits, and are chosen automatically if --fpr is too "
+         "low for 64 bits")
       .value("NAME")
       .one_of({"xxh3", "siphash", "xxh3-2x64", "siphash-2x64"})
       .under(headings::kind);

@@ -86,9 +86,9 @@ std::optional<std::uint64_t> free_memory(const fs::path& root) {
 
 void memory_limit_option::declare(CLI::App& app) {
   option(app, "--memory-limit", text,
-         "the most memory to use (default: half of the free memory); beyond it, the verb keeps "
-         "filters, hashes and lines in temporary files in $TMPDIR, if it can; the longest line "
-         "must fit")
+         "the most memory to use (default: half of the free memory); filters, hashes and lines "
+         "that do not fit go to temporary files in $TMPDIR if the verb can do that; a line longer "
+         "than SIZE is an error")
       .value("SIZE")
       .under(headings::limits);
 }
