@@ -104,7 +104,7 @@ result<void> limit_memory(const arguments& given, const way& by) {
   if (error || memory->fits(size)) return {};
   if (auto ok = temporary_file::check_space(size); !ok) return ok;
   use_file_memory();
-  say(by.verb, fmt::format("{} of {} does not fit the memory limit of {}; the union is made in a "
+  say(by.verb, fmt::format("{} of {} does not fit the memory limit of {}; the result is made in a "
                            "temporary file",
                            given.files.front(), format_bytes(size), format_bytes(memory->bytes)));
   return {};

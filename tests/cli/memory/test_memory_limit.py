@@ -320,7 +320,7 @@ def test_the_union_is_the_same(run, tmp_path, temporary, options):
         run("build", "-q", "-o", name, *options.split(), input=b"".join(b"%d\n" % i for i in range(start, start + 2000))).ok()
     run("merge", "-o", "ab", "a", "b").ok()
     done = run("merge", "-o", "on-disk", *LIMIT, "a", "b", env={"TMPDIR": str(temporary)}).ok()
-    assert b"does not fit the memory limit of 16.8 MB; the union is made in a temporary file" in done.err
+    assert b"does not fit the memory limit of 16.8 MB; the result is made in a temporary file" in done.err
     assert (tmp_path / "on-disk").read_bytes() == (tmp_path / "ab").read_bytes()
     assert list(temporary.iterdir()) == []
 
