@@ -192,8 +192,8 @@ command build_command() {
       "  bloomset build -o hashes.dcso --format dcso --fpr 0.1% hashes.txt\n"
       "\n"
       "Without --capacity and --memory, the number of keys is known only when all are read. If\n"
-      "each line is a key, these kinds then read the files a second time, and once more if keys\n"
-      "repeat: " +
+      "each line is a key, build then reads the files a second time for these kinds, and a\n"
+      "third time if keys repeat: " +
           kinds_that(reads_files_again, " and ") +
           ".\n"
           "Packed files, and files larger than a quarter of the machine's memory, are read only\n"

@@ -120,7 +120,7 @@ std::string man_page(const tree_shape& tree, std::string_view version) {
   text +=
       ".SH EXIT STATUS\n"
       ".TP\n0\nSuccess. For verbs that select lines: some line was selected.\n"
-      ".TP\n1\nNo line was selected.\n"
+      ".TP\n1\nNo line was selected. For \\fBremove\\fR: some line was certainly not a member.\n"
       ".TP\n2\nAn error. Standard error has one sentence about it.\n";
   return text;
 }

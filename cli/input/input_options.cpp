@@ -96,7 +96,9 @@ void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {
   option(app, "--keys", keys.reader,
          fmt::format("the reader that turns a line into keys; 'bloomset man' explains each reader "
                      "and its arguments (default: {})",
-                     has_filter ? "the one that made the filter's keys, or lines" : "lines"))
+                     has_filter ? "the reader that made the filter's keys if the filter "
+                                  "names one, otherwise lines"
+                                : "lines"))
       .value("READER")
       .under(headings::input);
   option(app, "--min-count", min_count,
