@@ -151,8 +151,8 @@ def sizing(results, _charts):
     large = [n for n in sizes if n >= 1_000_000]
     machine = results.one("machine")
     where = f"{machine['cpu']}, {machine['cores']} cores. " if machine else ""
-    return (where + "Bits, relative to the filter that is given the number of keys, and measured rate, by the number of "
-            "keys. The rate is 1%.\n\n"
+    return (where + "Each cell has the bits of the filter, relative to those of the filter that is given the number of "
+            "keys, and the measured rate. The head of a column has the number of keys. The rate is 1%.\n\n"
             + table([""] + [count(n) for n in sizes],
                     cells(lambda r, e: f"{times(ratio(r['bits'], e['bits']))}, {percent(r['rate'])}", sizes))
             + "\n\nSeconds and the highest resident memory of the programs.\n\n"
