@@ -133,6 +133,32 @@ static void a_filter_is_changed(void) {
   bloomset_close(b);
 }
 
+static void false_positives_become_exceptions(void) {
+  bloomset_error error = {.struct_size = sizeof error};
+  const bloomset_request wanted = {
+      .struct_size = sizeof wanted, .kind = "bloom", .capacity = KEYS, .fpr = 0.5};
+  bloomset_filter *filter = NULL, *again = NULL;
+  EXPECT(bloomset_build(&wanted, keys, KEYS, &filter, &error) == BLOOMSET_OK);
+  char text[16];
+  bloomset_key mistaken = {text, 0};
+  for (int i = 0; mistaken.size == 0 || !bloomset_may_contain(filter, text, mistaken.size); ++i) {
+    mistaken.size = (size_t)snprintf(text, sizeof text, "mistaken %d", i);
+  }
+  uint64_t changed = 9;
+  EXPECT(bloomset_add_exceptions(filter, &mistaken, 1, &changed, &error) == BLOOMSET_OK);
+  EXPECT(changed == 1 && !bloomset_may_contain(filter, text, mistaken.size));
+  EXPECT(bloomset_add_exceptions(filter, &mistaken, 1, &changed, &error) == BLOOMSET_OK);
+  EXPECT(changed == 0);
+  expect_members(filter, __LINE__);
+  EXPECT(bloomset_save(filter, "except.bloom", true, &error) == BLOOMSET_OK);
+  EXPECT(bloomset_open("except.bloom", &again, &error) == BLOOMSET_OK);
+  EXPECT(!bloomset_may_contain(again, text, mistaken.size));
+  EXPECT(bloomset_remove_exceptions(again, &mistaken, 1, &changed, &error) == BLOOMSET_OK);
+  EXPECT(changed == 1 && bloomset_may_contain(again, text, mistaken.size));
+  bloomset_close(again);
+  bloomset_close(filter);
+}
+
 static void filters_are_folded(void) {
   bloomset_error error = {.struct_size = sizeof error};
   const bloomset_option foldable = {"foldable", "yes"};
@@ -412,6 +438,9 @@ static void null_is_an_error_where_a_pointer_is_needed(void) {
   NULL_IS("filter ", bloomset_erase(NULL, some, 2, answers, &error));
   NULL_IS("keys ", bloomset_erase(f, NULL, 2, answers, &error));
   NULL_IS("keys[2] ", bloomset_erase(f, some, 3, answers, &error));
+  NULL_IS("filter ", bloomset_add_exceptions(NULL, some, 2, NULL, &error));
+  NULL_IS("keys[2] ", bloomset_add_exceptions(f, some, 3, NULL, &error));
+  NULL_IS("keys ", bloomset_remove_exceptions(f, NULL, 2, NULL, &error));
   NULL_IS("filter ", bloomset_count(NULL, some, 2, counts, &error));
   NULL_IS("keys ", bloomset_count(f, NULL, 2, counts, &error));
   NULL_IS("counts ", bloomset_count(f, some, 2, NULL, &error));
@@ -561,6 +590,7 @@ int main(int count, char** arguments) {
   make_keys();
   every_kind_is_built_stored_and_asked(arguments[1]);
   a_filter_is_changed();
+  false_positives_become_exceptions();
   filters_are_folded();
   numbers_are_keys_of_fixed_size();
   failures_are_sentences();

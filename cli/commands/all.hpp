@@ -11,6 +11,7 @@ command bench_command();
 command build_command();
 command add_command();
 command remove_command();
+command except_command();
 command check_command();
 command count_command();
 command info_command();

@@ -180,6 +180,8 @@ figures info_figures(const filter_info& info) {
   own["hash"] = hash_text(info);
   own["seed"] = "";
   own["can"] = text_of(info.can, ", ");
+  own["exceptions"] = fmt::format("{} of at most {}", format_count(info.exceptions, "key"),
+                                  format_count(exception_list::max_size));
   figures rows;
   append(rows, figures_of(info), own);
   return rows;

@@ -15,6 +15,7 @@ std::span<const command> commands() noexcept {
       build_command(),
       add_command(),
       remove_command(),
+      except_command(),
       check_command(),
       count_command(),
       info_command(),

@@ -5,6 +5,7 @@
 
 #include <bloomset/concepts.hpp>
 #include <bloomset/detail/core/any_model.hpp>
+#include <bloomset/exceptions.hpp>
 #include <bloomset/file.hpp>
 #include <bloomset/hash_source.hpp>
 #include <bloomset/image.hpp>
@@ -95,8 +96,12 @@ struct filter_info {
   bool overfilled = false;
   abilities can;           ///< of the kind; a read-only filter has fewer (any_filter::can())
   label_list labels = {};  ///< any_filter::labels()
+  std::uint64_t exceptions = 0;  ///< their number (any_filter::exceptions())
   std::vector<property> extras;
 };
+
+/// How stored bytes are opened: read-only in place, or copied into the filter's own memory.
+enum class access : std::uint8_t { read_only, writable };
 
 /// A filter of any kind, in its own memory or over a mapped file. Batches cost one indirect call.
 ///
@@ -126,32 +131,38 @@ class any_filter {
   double current_fpr() const noexcept { return model().current_fpr(); }
 
   /// Whether the key may be a member. False is certain.
-  bool may_contain(std::string_view key) const noexcept { return model().may_contain(key); }
+  bool may_contain(std::string_view key) const noexcept {
+    return model().may_contain(key) && (exceptions_.empty() || !excepts(key));
+  }
   /// Answers a batch of queries. Precondition: answers.size() >= keys.size().
   void may_contain(std::span<const std::string_view> keys, std::span<bool> answers) const noexcept {
     model().may_contain(keys, answers);
+    if (!exceptions_.empty()) [[unlikely]] deny_exceptions(keys, answers);
   }
   /// Answers a batch of hashes, made with the filter's hash function. Fails with unsupported if the
   /// filter needs the keys themselves, or has halves().
   result<void> may_contain(std::span<const hash64> hashes, std::span<bool> answers) const {
-    return model().may_contain(hashes, answers);
+    auto done = model().may_contain(hashes, answers);
+    if (!exceptions_.empty()) [[unlikely]] deny_exceptions(hashes, answers);
+    return done;
   }
 
   /// Inserts in order, up to the first key without room (summary.done < keys.size()).
   result<insert_summary> insert(std::span<const std::string_view> keys) {
-    return model().insert(keys);
+    return readmitting(keys, model().insert(keys));
   }
   /// Inserts hashes, made with the filter's hash function. Fails with unsupported if the filter
   /// needs the keys themselves, or has halves(). Kinds that can spread one batch over threads use
   /// up to `threads`; 0 uses one per core. The result does not depend on the number of threads.
   result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads = 1) {
-    return model().insert(hashes, threads);
+    return readmitting(hashes, model().insert(hashes, threads));
   }
 
   /// Inserts hashes into part `part` of `parts` of the filter's memory. After a pass over the same
   /// hashes for each part, and settle_count(), the filter is the one that insert() makes. Fails
   /// with unsupported for all kinds but bloom and counting_bloom. Precondition: part < parts.
   result<void> insert_part(std::span<const hash64> hashes, unsigned part, unsigned parts) {
+    readmit(hashes);
     return model().insert_part(hashes, part, parts);
   }
 
@@ -163,24 +174,25 @@ class any_filter {
   /// Precondition: added.size() >= keys.size().
   result<insert_summary> insert_absent(std::span<const std::string_view> keys,
                                        std::span<bool> added) {
+    if (!exceptions_.empty()) [[unlikely]] return insert_exceptions(keys, added);
     return model().insert_absent(keys, added);
   }
   /// The same for hashes, made with the filter's hash function. Fails with unsupported if the
   /// filter needs the keys themselves, or has halves().
   result<insert_summary> insert_absent(std::span<const hash64> hashes, std::span<bool> added) {
+    if (!exceptions_.empty()) [[unlikely]] return insert_exceptions(hashes, added);
     return model().insert_absent(hashes, added);
   }
 
   /// erased[i] tells whether keys[i] was erased. It is false if keys[i] is certainly not a member.
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) {
+    if (!exceptions_.empty()) [[unlikely]] return erase_others(keys, erased);
     return model().erase(keys, erased);
   }
   /// counts[i] is the number of inserts of keys[i] minus the number of its erases. It is too high
   /// if another key of the filter matches keys[i].
   result<void> count(std::span<const std::string_view> keys,
-                     std::span<std::uint64_t> counts) const {
-    return model().count(keys, counts);
-  }
+                     std::span<std::uint64_t> counts) const;
 
   /// Fails with incompatible, and changes nothing, for another kind or other parameters.
   /// The union has the labels that both have with the same value. A filter without keys does not
@@ -198,12 +210,12 @@ class any_filter {
   }
   /// The filter of the same keys with 1/factor of the size, even of a mapped filter. Fails with
   /// invalid_argument if the factor does not divide the size, or with out_of_memory.
-  result<any_filter> fold(std::uint64_t factor) const { return with_labels(model().fold(factor)); }
+  result<any_filter> fold(std::uint64_t factor) const { return completed(model().fold(factor)); }
   /// The smallest fold whose current rate is at most fpr. Fails with full if the rate is above fpr
   /// already.
-  result<any_filter> fold_to(double fpr) const { return with_labels(model().fold_to(fpr)); }
+  result<any_filter> fold_to(double fpr) const { return completed(model().fold_to(fpr)); }
   /// Removes every key. The plan stays.
-  result<void> clear() { return model().clear(); }
+  result<void> clear();
   /// blocked_bloom and bloom: sets size() to estimated_size, rounded, so that filters with equal
   /// bits have equal files. An insert counts a key if it sets a bit, which depends on the order.
   /// Other kinds do not change. O(size).
@@ -219,11 +231,24 @@ class any_filter {
   const label_list& labels() const noexcept { return labels_; }
   label_list& labels() noexcept { return labels_; }
 
+  /// Makes the answer "no" for non-members that pass the filter. `inserted` of the summary is the
+  /// number of new exceptions; the other keys got "no" before.
+  ///
+  /// A member among these keys is denied from then on, so give only keys that are certainly not
+  /// members. Inserting a key ends its exception. A union or intersection keeps the exceptions that
+  /// are members of neither filter, as far as the filters know.
+  /// Fails with full beyond exception_list::max_size exceptions, and with unsupported for a filter
+  /// with halves() or one that needs the keys themselves. Then nothing changes.
+  result<insert_summary> add_exceptions(std::span<const std::string_view> keys);
+  /// Ends the exceptions of these keys. Returns their number.
+  result<std::uint64_t> remove_exceptions(std::span<const std::string_view> keys);
+  const exception_list& exceptions() const noexcept { return exceptions_; }
+
   filter_image image() const;
 
   /// An equal filter. It has its own memory, except that the copy of a mapped filter shares the
   /// mapping. Fails with out_of_memory. O(size).
-  result<any_filter> copy() const { return with_labels(model().copy()); }
+  result<any_filter> copy() const { return completed(model().copy()); }
 
   /// Lets the host move the filter's memory (memory_source.hpp). Supported by the kinds that the
   /// server module uses. Other kinds and mapped filters are not moved.
@@ -232,7 +257,36 @@ class any_filter {
  private:
   using combining = result<void> (detail::any_model::*)(const detail::any_model&);
   result<void> unite(const any_filter& other, combining how);
-  result<any_filter> with_labels(result<any_filter> made) const;
+  /// The filter with the labels and exceptions of this one.
+  result<any_filter> completed(result<any_filter> made) const;
+
+  friend result<any_filter> open_any(const stored_filter& stored, access how,
+                                     const std::string& name);
+
+  // Exceptions by keys and by hashes (src/registry/exceptions.cpp).
+  bool excepts(std::string_view key) const noexcept;
+  bool excepts(hash64 h) const noexcept { return exceptions_.contains(h); }
+  bool readmit_one(std::string_view key) noexcept;
+  bool readmit_one(hash64 h) noexcept { return exceptions_.remove(h); }
+  template <class Key>
+  void readmit(std::span<const Key> keys) noexcept {
+    if (exceptions_.empty()) [[likely]] return;
+    for (const Key& key : keys) readmit_one(key);
+  }
+  template <class Key>
+  result<insert_summary> readmitting(std::span<const Key> keys, result<insert_summary> done) noexcept {
+    if (done) readmit(keys.first(static_cast<std::size_t>(done->done)));
+    return done;
+  }
+  template <class Key>
+  void deny_exceptions(std::span<const Key> keys, std::span<bool> answers) const noexcept {
+    for (std::size_t i = 0; i < keys.size(); ++i) answers[i] = answers[i] && !excepts(keys[i]);
+  }
+  template <class Key>
+  result<insert_summary> insert_exceptions(std::span<const Key> keys, std::span<bool> added);
+  result<exception_list> exceptions_of_union(const any_filter& other) const;
+  result<exception_list> exceptions_of_either(const any_filter& other) const;
+  result<void> erase_others(std::span<const std::string_view> keys, std::span<bool> erased);
 
   detail::any_model& model() const noexcept {
     if (model_ == nullptr) [[unlikely]]
@@ -242,6 +296,7 @@ class any_filter {
 
   std::unique_ptr<detail::any_model> model_;
   label_list labels_;
+  exception_list exceptions_;
 };
 
 /// Merges as any_filter::merge does, and also filters that fold and differ only in their sizes:
@@ -265,8 +320,6 @@ result<any_filter> open(const std::filesystem::path& path,
 /// Loads a filter file of any kind into its own memory, where it can be changed. Always verified.
 result<any_filter> load(const std::filesystem::path& path, const std::optional<hash_key>& key = {});
 
-/// How stored bytes are opened: read-only in place, or copied into the filter's own memory.
-enum class access : std::uint8_t { read_only, writable };
 /// Opens the filter in stored bytes. Error messages call it `name`.
 result<any_filter> open_any(const stored_filter& stored, access how, const std::string& name);
 /// The info() of the filter in stored bytes. It needs no secret key. Fails as open_any does.

@@ -34,7 +34,7 @@ inline constexpr std::uint64_t automatic_verification_limit = std::uint64_t{64} 
 
 /// A stored filter whose header is sound and whose lengths fit its bytes. It shares the mapping.
 /// If header.parts tells that the filter lacks keys, it is not opened, unless the caller clears
-/// header.parts and keeps them in mind.
+/// header.parts and keeps them in mind. The same holds for header.exceptions in open_stored().
 struct stored_filter {
   filter_header header;
   std::vector<std::byte> parameters;
@@ -72,6 +72,8 @@ result<void> unlock(stored_filter& stored, const std::optional<hash_key>& key,
 namespace detail {
 /// The failure to open a filter without its secret key.
 failure needs_key(const std::string& name);
+/// The failure to open a filter with exceptions as a type that would ignore them.
+failure has_exceptions();
 /// The failure to open a filter that lacks parts of the keys.
 failure lacks_parts(const key_parts& parts);
 
@@ -172,7 +174,8 @@ concept openable = membership_filter<F> && (std::same_as<typename F::storage_typ
                                             std::same_as<typename F::storage_type, mapped_storage>);
 
 /// The filter of a known type in stored bytes. mapped_storage shares the bytes; owned_storage
-/// copies them. Fails with incompatible if the bytes are of another kind.
+/// copies them. Fails with incompatible if the bytes are of another kind, and with unsupported if
+/// they have exceptions, which only any_filter applies.
 template <openable F>
 result<F> open_stored(const stored_filter& stored) {
   if (stored.header.kind != F::kind ||
@@ -181,6 +184,7 @@ result<F> open_stored(const stored_filter& stored) {
   }
   if (stored.header.seed.is_locked()) return detail::needs_key("the filter");
   if (stored.header.parts.of != 0) return detail::lacks_parts(stored.header.parts);
+  if (!stored.header.exceptions.empty()) return detail::has_exceptions();
   auto params = F::params_type::decode(stored.header, stored.parameters);
   if (!params) return fail(std::move(params.error()));
   if constexpr (std::same_as<typename F::storage_type, owned_storage>) {

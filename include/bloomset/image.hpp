@@ -4,6 +4,7 @@
 /// opened from them. The file format (file.hpp) adds a header and checksums.
 
 #include <array>
+#include <bloomset/exceptions.hpp>
 #include <bloomset/hash.hpp>
 #include <bloomset/labels.hpp>
 #include <cstddef>
@@ -57,6 +58,7 @@ struct filter_header {
   std::uint64_t count;  ///< keys inserted, as the filter counted them
   key_parts parts = {};
   label_list labels = {};
+  exception_list exceptions = {};  ///< any_filter applies them
 };
 
 /// A filter that is ready to be written. The payload refers to the bytes of the filter.

@@ -32,7 +32,10 @@ constexpr std::uint32_t halves_flag = 2;
 constexpr std::uint32_t parts_flag = 4;
 // Required flag: labels follow the kind's parameters.
 constexpr std::uint32_t labels_flag = 8;
-constexpr std::uint32_t known_required_flags = keyed_flag | halves_flag | parts_flag | labels_flag;
+// Required flag: exceptions follow the kind's parameters.
+constexpr std::uint32_t exceptions_flag = 16;
+constexpr std::uint32_t known_required_flags =
+    keyed_flag | halves_flag | parts_flag | labels_flag | exceptions_flag;
 
 constexpr std::uint32_t flags_of(hash_id hash) noexcept {
   return (detail::is_keyed(hash) ? keyed_flag : 0) | (detail::has_halves(hash) ? halves_flag : 0);
@@ -40,7 +43,8 @@ constexpr std::uint32_t flags_of(hash_id hash) noexcept {
 
 std::uint32_t flags_of(const filter_header& header) noexcept {
   return flags_of(header.hash) | (header.parts.of != 0 ? parts_flag : 0) |
-         (header.labels.empty() ? 0 : labels_flag);
+         (header.labels.empty() ? 0 : labels_flag) |
+         (header.exceptions.empty() ? 0 : exceptions_flag);
 }
 
 // The first bytes of a file; docs/reference/format.md ("Header") draws them.
@@ -94,6 +98,22 @@ void append_labels(std::vector<std::byte>& parameters, const label_list& labels)
                 static_cast<label_length>(text.size()));
 }
 
+// Exceptions are their hashes, zeros up to the last eight bytes of a block, and their number.
+using exception_count = std::uint64_t;
+
+std::size_t exception_section(std::size_t count) noexcept {
+  return detail::round_up(count * sizeof(hash64) + sizeof(exception_count), block_bytes);
+}
+
+void append_exceptions(std::vector<std::byte>& parameters, const exception_list& exceptions) {
+  if (exceptions.empty()) return;
+  const std::size_t at = parameters.size();
+  parameters.resize(at + exception_section(exceptions.size()));
+  std::ranges::copy(std::as_bytes(exceptions.hashes()), parameters.data() + at);
+  detail::store(parameters.data() + parameters.size() - sizeof(exception_count),
+                exception_count{exceptions.size()});
+}
+
 void append_parts(std::vector<std::byte>& parameters, const key_parts& parts) {
   if (parts.of == 0) return;
   parameters.resize(parameters.size() + block_bytes);
@@ -125,6 +145,26 @@ result<label_list> take_labels(std::span<const std::byte>& parameters) {
   if (!detail::is_zero(zeros)) return wrong();
   parameters = parameters.first(parameters.size() - section.size());
   return label_list::parse({reinterpret_cast<const char*>(section.data()), length});
+}
+
+/// Removes the exceptions at the end of the parameters.
+result<exception_list> take_exceptions(std::span<const std::byte>& parameters) {
+  const auto wrong = [] {
+    return fail(errc::corrupt, "its exceptions are longer than its parameters");
+  };
+  if (parameters.size() < block_bytes) return wrong();
+  const auto count = detail::load<exception_count>(parameters.last(sizeof(exception_count)).data());
+  if (count > exception_list::max_size || exception_section(count) > parameters.size()) {
+    return wrong();
+  }
+  const auto section = parameters.last(exception_section(count));
+  const std::size_t used = count * sizeof(hash64);
+  const auto zeros = section.first(section.size() - sizeof(exception_count)).subspan(used);
+  if (!detail::is_zero(zeros)) return wrong();
+  parameters = parameters.first(parameters.size() - section.size());
+  std::vector<hash64> hashes(count);
+  std::ranges::copy(section.first(used), std::as_writable_bytes(std::span(hashes)).begin());
+  return exception_list::of(hashes);
 }
 
 /// XXH3-64 of the pieces, as if they were one run of bytes.
@@ -194,7 +234,7 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
         "{}: the file needs features (flags {:#x}) that are not known here; use a newer bloomset",
         name, raw.flags);
   }
-  if ((raw.flags & ~(parts_flag | labels_flag)) != flags_of(raw.hash)) {
+  if ((raw.flags & ~(parts_flag | labels_flag | exceptions_flag)) != flags_of(raw.hash)) {
     return is_damaged("its hash function and its flags do not agree");
   }
   const hash_seed seed =
@@ -209,6 +249,14 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
     auto labels = take_labels(parameters);
     if (!labels) return is_damaged(labels.error().message);
     header.labels = std::move(*labels);
+  }
+  if ((raw.flags & exceptions_flag) != 0) {
+    if (raw.hash != hash_id::xxh3_64 && raw.hash != hash_id::siphash_1_3) {
+      return is_damaged("its exceptions need hashes of 64 bits");
+    }
+    auto exceptions = take_exceptions(parameters);
+    if (!exceptions) return is_damaged(exceptions.error().message);
+    header.exceptions = std::move(*exceptions);
   }
   return file_header{std::move(header), parameters, raw.payload_bytes, raw.payload_checksum};
 }
@@ -254,6 +302,12 @@ failure detail::lacks_parts(const key_parts& parts) {
                         missing, parts.of);
 }
 
+failure detail::has_exceptions() {
+  return fail(errc::unsupported,
+              "the file has exceptions, which a filter of a known type does not apply; open it as "
+              "any_filter, by bloomset::open(path)");
+}
+
 failure detail::needs_key(const std::string& name) {
   return fail(errc::invalid_argument,
               name + ": its keys are hashed with a secret key; give the key that it was made with");
@@ -281,6 +335,7 @@ result<announced_filter> read_header(std::span<const std::byte> bytes, const std
 
 std::vector<std::byte> serialize_header(const filter_image& image) {
   std::vector<std::byte> parameters = image.parameters;
+  append_exceptions(parameters, image.header.exceptions);
   append_labels(parameters, image.header.labels);
   append_parts(parameters, image.header.parts);
   stored_header header{.magic = magic,
@@ -306,6 +361,7 @@ std::vector<std::byte> serialize_header(const filter_image& image) {
 std::size_t serialized_size(const filter_image& image) noexcept {
   std::size_t size = header_bytes + image.parameters.size();
   const filter_header& header = image.header;
+  if (!header.exceptions.empty()) size += exception_section(header.exceptions.size());
   if (!header.labels.empty()) size += label_section(header.labels.text().size());
   if (header.parts.of != 0) size += block_bytes;
   for (const auto piece : image.payload) size += piece.size();

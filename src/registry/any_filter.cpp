@@ -23,6 +23,7 @@ filter_info any_filter::info() const {
   info.can = kind != nullptr ? kind->can : can();
   info.overfilled = detail::is_overfilled(info);
   info.labels = labels_;
+  info.exceptions = exceptions_.size();
   return info;
 }
 
@@ -35,13 +36,19 @@ void detail::stop_at_moved_from() noexcept {
 filter_image any_filter::image() const {
   filter_image image = model().image();
   image.header.labels = labels_;
+  image.header.exceptions = exceptions_;
   return image;
 }
 
 result<void> any_filter::unite(const any_filter& other, combining how) {
+  auto exceptions = how == &detail::any_model::intersect ? exceptions_of_either(other)
+                                                          : exceptions_of_union(other);
+  if (!exceptions) return fail(std::move(exceptions.error()));
   const bool was_empty = size() == 0;
   auto done = (model().*how)(other.model());
-  if (!done || other.size() == 0) return done;
+  if (!done) return done;
+  exceptions_ = std::move(*exceptions);
+  if (other.size() == 0) return done;
   if (was_empty) {
     labels_ = other.labels_;
   } else {
@@ -50,8 +57,10 @@ result<void> any_filter::unite(const any_filter& other, combining how) {
   return done;
 }
 
-result<any_filter> any_filter::with_labels(result<any_filter> made) const {
-  if (made) made->labels_ = labels_;
+result<any_filter> any_filter::completed(result<any_filter> made) const {
+  if (!made) return made;
+  made->labels_ = labels_;
+  made->exceptions_ = exceptions_;
   return made;
 }
 
@@ -138,12 +147,19 @@ result<any_filter> open_any(const stored_filter& stored, access how, const std::
         "{}: the file holds a filter of kind {}, which is not known here; use a newer bloomset",
         name, static_cast<unsigned>(stored.header.kind));
   }
-  auto opened = kind->open(stored, how);
+  // The kinds open filters without exceptions, because their types do not apply them.
+  const auto open_plain = [&] {
+    stored_filter plain = stored;
+    plain.header.exceptions = {};
+    return kind->open(plain, how);
+  };
+  auto opened = stored.header.exceptions.empty() ? kind->open(stored, how) : open_plain();
   if (!opened) {
     opened.error().message = detail::format_text("{}: {}", name, opened.error().message);
     return opened;
   }
   opened->labels() = stored.header.labels;
+  opened->exceptions_ = stored.header.exceptions;
   return opened;
 }
 

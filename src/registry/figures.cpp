@@ -63,8 +63,9 @@ std::vector<property> figures_of(const filter_info& info) {
                 {"hash", std::string(name_of(info.hash))},
                 {"seed", info.seed},
                 {"can", names_of(info.can)},
-                {"labels", std::move(labels)},
-                {"extras", std::move(extras)}});
+                {"labels", std::move(labels)}});
+  if (info.exceptions != 0) list.push_back({"exceptions", info.exceptions});
+  list.push_back({"extras", std::move(extras)});
   return list;
 }
 

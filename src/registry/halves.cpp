@@ -116,6 +116,11 @@ class halves_model final : public any_model {
   }
   std::span<any_filter> halves() noexcept override { return halves_; }
 
+  result<hash64> hash_of(std::string_view) const override {
+    return fail(errc::unsupported,
+                "exceptions are hashes of 64 bits, and this filter uses 128-bit hashes; build it "
+                "with 64-bit hashes for exceptions");
+  }
   bool may_contain(std::string_view key) const noexcept override {
     return halves_[0].may_contain(key) && halves_[1].may_contain(key);
   }

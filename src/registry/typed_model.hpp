@@ -68,6 +68,12 @@ class typed_model final : public any_model {
   }
   double current_fpr() const noexcept override { return filter_.current_fpr(); }
 
+  result<hash64> hash_of(std::string_view key) const override {
+    if constexpr (std::same_as<typename F::hash_type, hash64>) {
+      return filter_.hash_function()(std::as_bytes(std::span(key)));
+    }
+    return cannot("have exceptions");
+  }
   bool may_contain(std::string_view key) const noexcept override {
     return filter_.may_contain(key);
   }

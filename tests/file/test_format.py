@@ -263,6 +263,16 @@ def test_the_labels_of_a_golden_file_are_read():
     assert plain.labels == {} and (labelled.payload, labelled.count) == (plain.payload, plain.count)
 
 
+def test_the_exceptions_of_a_golden_file_are_read():
+    excepting = read((HERE / "golden" / "bloom-exceptions.bloom").read_bytes())
+    plain = read((HERE / "golden" / "bloom-double.bloom").read_bytes())
+    assert plain.exceptions == set() and excepting.payload == plain.payload
+    asked = [b"mistaken-%d" % i for i in range(500)]
+    passing = [key for key in asked if plain.may_contain(key)]
+    assert len(passing) == len(excepting.exceptions) > 0
+    assert not any(excepting.may_contain(key) for key in asked)
+
+
 @pytest.mark.parametrize("path", [BLOOM[0], FUSE[0], EXPANDABLE[0], HALVES[0]], ids=lambda path: path.stem)
 def test_damage_is_refused(path):
     data = path.read_bytes()

@@ -514,6 +514,19 @@ def labels_in(parameters):
     return parameters[:-size], {name: value for name, _, value in pairs}
 
 
+def exceptions_in(parameters):
+    """The parameters of the kind, and the exceptions that follow them."""
+    check(len(parameters) >= 64, "no exceptions")
+    (count,) = struct.unpack_from("<Q", parameters, len(parameters) - 8)
+    size = (8 * count + 8 + 63) // 64 * 64
+    check(1 <= count <= 4096 and size <= len(parameters), "exceptions of a wrong length")
+    section = parameters[-size:]
+    check(not any(section[8 * count : -8]), "bytes behind the exceptions")
+    hashes = struct.unpack_from(f"<{count}Q", section)
+    check(all(a < b for a, b in zip(hashes, hashes[1:])), "exceptions in disorder")
+    return parameters[:-size], set(hashes)
+
+
 def read(data, secret=None, of_parts=False):
     """The filter in the bytes of a file; Refused says why there is none. `secret` is its key. With
     `of_parts`, the filter and the parts that it has, of a file of a part."""
@@ -526,7 +539,7 @@ def read(data, secret=None, of_parts=False):
     check(size % 64 == 0 and size <= len(data) - 64, "wrong parameter size")
     check(of_header == xxh3_64(data[:56] + data[64 : 64 + size]), "damaged header")
     check(length == len(data) - 64 - size, "wrong length")
-    check(flags & ~12 == {3: 1, 4: 2, 5: 3}.get(hash, 0), "unknown feature")
+    check(flags & ~28 == {3: 1, 4: 2, 5: 3}.get(hash, 0), "unknown feature")
     check(bool(flags & 4) == of_parts, "keys are missing")
     if hash in (3, 5):
         check(secret is not None and siphash_1_3(b"bloomset hash key", secret) == seed, "another key")
@@ -539,6 +552,10 @@ def read(data, secret=None, of_parts=False):
     labels = {}
     if flags & 8:
         parameters, labels = labels_in(parameters)
+    exceptions = set()
+    if flags & 16:
+        check(hash in (1, 3), "exceptions without hashes of 64 bits")
+        parameters, exceptions = exceptions_in(parameters)
     check(of_payload == xxh3_64(payload), "damaged payload")
     check(kind in KINDS, "unknown kind")
     if hash in (4, 5):
@@ -548,4 +565,8 @@ def read(data, secret=None, of_parts=False):
     else:
         made = KINDS[kind](kind_version, 1 if hash == 3 else hash, seed, count, parameters, payload)
     made.labels = labels
+    made.exceptions = exceptions
+    if exceptions:
+        passes = made.may_contain
+        made.may_contain = lambda key: passes(key) and hash_of(key, seed) not in exceptions
     return (made, parts) if of_parts else made

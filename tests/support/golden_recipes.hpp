@@ -26,6 +26,7 @@ struct recipe {
   std::uint64_t more = 0;  ///< keys beyond golden_keys(): "more-0" and so on
   unsigned hash_bits = 64;
   std::vector<label_list::label> labels = {};
+  std::string_view exceptions = {};  ///< "x" for those of x-0 to x-499 that pass
 };
 
 /// The secret key of the keyed files: the bytes 0 to 15.
@@ -51,6 +52,7 @@ inline std::span<const recipe> recipes() {
              64,
              {{"licence", "CC0"}, {"source", "Zoë's list"}}},
       recipe{"bloom-double", "bloom", 0, {}},
+      recipe{"bloom-exceptions", "bloom", 0, {}, 60, 0, 64, {}, "mistaken"},
       recipe{"bloom-seeded", "bloom", 0x0123456789abcdef, {}},
       recipe{"counting_bloom-4", "counting_bloom", 0, {}},
       recipe{"counting_bloom-8", "counting_bloom", 1, {{"counter_bits", "8"}}},
@@ -122,6 +124,10 @@ inline any_filter cook(const recipe& how) {
   const kind_info& kind = *value_of(find_kind(how.kind));
   any_filter filter = filter_of(kind, request, golden_keys(how));
   for (const auto& [name, value] : how.labels) value_of(filter.labels().set(name, value));
+  if (!how.exceptions.empty()) {
+    const auto keys = words(how.exceptions, 500);
+    value_of(filter.add_exceptions(std::vector<std::string_view>(keys.begin(), keys.end())));
+  }
   if (filter.can().erase) {
     // One key three times, and one that was taken out again.
     value_of(filter.insert(std::array<std::string_view, 3>{"member-0", "member-0", "erased"}));

@@ -249,6 +249,16 @@ BLOOMSET_API bloomset_status bloomset_insert_fixed(bloomset_filter* filter, cons
  * member. Erase only keys that were inserted: erasing a non-member may remove a member. */
 BLOOMSET_API bloomset_status bloomset_erase(bloomset_filter* filter, const bloomset_key* keys,
                                             size_t count, bool* erased, bloomset_error* error);
+/* Makes the answer "no" for keys that are not members but pass as members; *changed, unless changed
+ * is NULL, is the number of new exceptions. At most 4096 go with the filter into its file. A member
+ * among the keys is denied from then on. Inserting a key ends its exception. */
+BLOOMSET_API bloomset_status bloomset_add_exceptions(bloomset_filter* filter,
+                                                     const bloomset_key* keys, size_t count,
+                                                     uint64_t* changed, bloomset_error* error);
+/* Ends the exceptions of these keys. */
+BLOOMSET_API bloomset_status bloomset_remove_exceptions(bloomset_filter* filter,
+                                                        const bloomset_key* keys, size_t count,
+                                                        uint64_t* changed, bloomset_error* error);
 /* Counts copies: counts[i] is the number of inserts of keys[i] minus its erases. It is never too
  * low, up to the kind's largest count. */
 BLOOMSET_API bloomset_status bloomset_count(const bloomset_filter* filter, const bloomset_key* keys,

@@ -464,6 +464,48 @@ bloomset_status bloomset_erase(bloomset_filter* filter, const bloomset_key* keys
   });
 }
 
+namespace {
+
+/// Calls `change(keys)`, which returns the number of changed exceptions, for all keys.
+template <class Change>
+bloomset_status change_exceptions(bloomset_filter* filter, const bloomset_key* keys, size_t count,
+                                  uint64_t* changed, bloomset_error* error, Change&& change) {
+  uint64_t sum = 0;
+  const bloomset_status status = run(error, {{filter, "filter"}}, [&]() -> result<void> {
+    if (auto ok = check_keys(keys, count); !ok) return ok;
+    result<void> all;
+    in_pieces(count, keys_of(keys), [&](std::span<const std::string_view> some, std::size_t) {
+      const result<uint64_t> part = change(some);
+      if (part) {
+        sum += *part;
+      } else {
+        all = fail(part.error());
+      }
+      return all.has_value();
+    });
+    return all;
+  });
+  if (changed != nullptr) *changed = sum;
+  return status;
+}
+
+}  // namespace
+
+bloomset_status bloomset_add_exceptions(bloomset_filter* filter, const bloomset_key* keys,
+                                        size_t count, uint64_t* changed, bloomset_error* error) {
+  return change_exceptions(filter, keys, count, changed, error, [&](auto some) -> result<uint64_t> {
+    const auto added = filter->filter.add_exceptions(some);
+    if (!added) return fail(added.error());
+    return added->inserted;
+  });
+}
+
+bloomset_status bloomset_remove_exceptions(bloomset_filter* filter, const bloomset_key* keys,
+                                           size_t count, uint64_t* changed, bloomset_error* error) {
+  return change_exceptions(filter, keys, count, changed, error,
+                           [&](auto some) { return filter->filter.remove_exceptions(some); });
+}
+
 bloomset_status bloomset_count(const bloomset_filter* filter, const bloomset_key* keys,
                                size_t count, uint64_t* counts, bloomset_error* error) {
   return run(

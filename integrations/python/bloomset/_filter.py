@@ -220,6 +220,22 @@ class Filter(_native.Filter):
     def labels(self, labels: Mapping[str, str]) -> None:
         self._set_labels(dict(labels))
 
+    def add_exceptions(self, *keys: Keys, offsets: Optional[Any] = None) -> int:
+        """Makes the answer "no" for keys that are not members but pass as members; returns how many are
+        new exceptions. At most 4096 go with the filter into its file. A member among the keys is denied
+        from then on. Adding a key ends its exception.
+
+        >>> f = bloomset.Bloom.build(range(1000), fpr="1%")
+        >>> mistaken = [n for n in range(1000, 2000) if n in f]
+        >>> f.add_exceptions(mistaken) == len(mistaken), any(n in f for n in mistaken)
+        (True, False)
+        """
+        return self._except_many(keys, offsets, False)
+
+    def remove_exceptions(self, *keys: Keys, offsets: Optional[Any] = None) -> int:
+        """Ends the exceptions of these keys; returns how many were exceptions."""
+        return self._except_many(keys, offsets, True)
+
     @property
     def nbytes(self) -> int:
         """The size of its bits in bytes."""

@@ -92,6 +92,25 @@ result<std::uint64_t> erase(any_filter& filter, batch_turns& turns) {
   return all;
 }
 
+result<std::uint64_t> except(any_filter& filter, batch_turns& turns, bool undo) {
+  result<std::uint64_t> all;
+  for_views(turns, [&](std::span<const std::string_view> piece, std::size_t) {
+    const auto changed = [&]() -> result<std::uint64_t> {
+      if (undo) return filter.remove_exceptions(piece);
+      const auto added = filter.add_exceptions(piece);
+      if (!added) return fail(added.error());
+      return added->inserted;
+    }();
+    if (!changed) {
+      all = fail(changed.error());
+      return false;
+    }
+    *all += *changed;
+    return true;
+  });
+  return all;
+}
+
 result<void> count(const any_filter& filter, batch_turns& turns, std::span<std::uint64_t> counts) {
   result<void> all;
   for_views(turns, [&](std::span<const std::string_view> piece, std::size_t first) {

@@ -31,6 +31,8 @@ result<insert_summary> insert(any_filter& filter, key_door door, batch_turns& tu
 
 /// How many keys were erased.
 result<std::uint64_t> erase(any_filter& filter, batch_turns& turns);
+/// How many exceptions were added, or removed if `undo`.
+result<std::uint64_t> except(any_filter& filter, batch_turns& turns, bool undo);
 
 /// counts[i] for key i of the batch. Precondition: counts.size() == turns.keys().size().
 result<void> count(const any_filter& filter, batch_turns& turns, std::span<std::uint64_t> counts);

@@ -302,6 +302,18 @@ std::uint64_t erase_many(shared_filter& f, const py::tuple& batches, const py::o
   return erased;
 }
 
+std::uint64_t except_many(shared_filter& f, const py::tuple& batches, const py::object& offsets,
+                          bool undo) {
+  std::uint64_t changed = 0;
+  for_all_batches(batches, offsets, [&](key_batch& batch) {
+    for (batch_turns turns(batch); turns.next();) {
+      changed += changed_or_raise(
+          f, f.write([&](any_filter& filter) { return except(filter, turns, undo); }));
+    }
+  });
+  return changed;
+}
+
 void merge(shared_filter& f, const shared_filter& other) {
   std::string overfilled;
   const bool is_strict = f.watch().is_strict;
@@ -407,6 +419,7 @@ void add_filter(py::module_& module) {
       .def("_count_many", &count_many)
       .def("_add_many", &add_many)
       .def("_discard_many", &erase_many)
+      .def("_except_many", &except_many)
       .def("_merge", &merge)
       .def("_intersect", &intersect)
       .def("_clear", &clear)

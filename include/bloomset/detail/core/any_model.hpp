@@ -40,6 +40,8 @@ class any_model {
   virtual std::uint64_t size_in_bytes() const noexcept = 0;
   virtual std::uint64_t next_growth() const noexcept = 0;
   virtual double current_fpr() const noexcept = 0;
+  /// The hash by which the filter knows a key. Fails with unsupported if that is not one hash64.
+  virtual result<hash64> hash_of(std::string_view key) const = 0;
   virtual bool may_contain(std::string_view key) const noexcept = 0;
   virtual void may_contain(std::span<const std::string_view> keys,
                            std::span<bool> answers) const noexcept = 0;

@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <bloomset/any_filter.hpp>
+#include <bloomset/plan/units.hpp>
+
+#include "commands/all.hpp"
+#include "filters/opened.hpp"
+#include "filters/target.hpp"
+#include "input/blocks.hpp"
+#include "input/key_input.hpp"
+#include "input/stored_reader.hpp"
+#include "terminal/declare.hpp"
+#include "terminal/secret_key.hpp"
+
+namespace bloomset::cli {
+namespace {
+namespace except {
+
+constexpr std::string_view verb = "except";
+
+struct except_options {
+  std::string target;
+  input_options input;
+  secret_key_option key;
+  bool undo = false;
+  bool strict = false;
+  bool quiet = false;
+};
+
+result<status> except(except_options& options) {
+  if (const auto reader = find_reader(options.input); !reader) return fail(reader.error());
+  const auto lock = file_lock::acquire(options.target);
+  if (!lock) return fail(lock.error());
+  const auto key = options.key.read();
+  if (!key) return fail(key.error());
+  auto filter = load(options.target, *key);
+  if (!filter) return fail(not_ours(filter.error(), verb, options.target));
+  const std::array asked = {labelled_filter{options.target, &filter->labels()}};
+  const auto opened = open_keys(options.input, asked, verb, options.strict);
+  if (!opened) return fail(opened.error());
+  key_input& input = **opened;
+  std::uint64_t changed = 0;
+  const auto read = in_batches(input, [&](const key_batch& batch) -> result<void> {
+    if (options.undo) {
+      const auto removed = filter->remove_exceptions(batch.keys);
+      if (!removed) return fail(removed.error());
+      changed += *removed;
+      return {};
+    }
+    const auto added = named(options.target, filter->add_exceptions(batch.keys));
+    if (!added) return fail(added.error());
+    changed += added->inserted;
+    return {};
+  });
+  if (!read) return fail(read.error());
+  finish(input, verb);
+  if (changed != 0) {
+    const auto saved = replacing(options.target, [&] { return save(*filter, options.target); });
+    if (!saved) return fail(saved.error());
+  }
+  if (options.quiet) return done;
+  const std::string others =
+      changed == input.keys() || options.undo
+          ? ""
+          : fmt::format(", {} got \"no\" before", format_count(input.keys() - changed));
+  note(fmt::format("{}: {} read, {} {}{}; now {} of at most {}", options.target,
+                   format_count(input.keys(), "key"), format_count(changed, "exception"),
+                   options.undo ? "ended" : "added", others,
+                   format_count(filter->exceptions().size()),
+                   format_count(exception_list::max_size)));
+  return done;
+}
+
+action define(CLI::App& app) {
+  auto options = std::make_shared<except_options>();
+  option(app, "FILTER", options->target, "a filter").required();
+  flag(app, "--undo", options->undo, "end the exceptions of these keys");
+  flag(app, "--strict", options->strict,
+       "fail if --keys is not the reader that made the filter's keys");
+  flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
+  options->key.declare(app);
+  options->input.declare(app, keys::purpose::insert, true);
+  options->input.writes_to = &options->target;
+  return [options] { return except(*options); };
+}
+
+}  // namespace except
+}  // namespace
+
+command except_command() {
+  return {
+      "except", "answer \"no\" for known false positives from now on",
+      "  bloomset except members.bloom passed-by-mistake.txt\n"
+      "  echo bob@example.org | bloomset except allowed.bloom\n"
+      "\n"
+      "The filter's file gets a list of up to 4096 exceptions. Give only keys that are certainly\n"
+      "not members, because a member on the list is denied. Adding a key to the filter ends its\n"
+      "exception, and so does --undo.\n",
+      except::define};
+}
+
+}  // namespace bloomset::cli
