@@ -14,6 +14,8 @@ command remove_command();
 command except_command();
 command check_command();
 command count_command();
+command index_command();
+command which_command();
 command info_command();
 command verify_command();
 command fold_command();

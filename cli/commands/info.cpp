@@ -30,7 +30,12 @@ std::string sentence(const filter_info& info) {
 template <class Info>
 void print(const arguments& given, const std::string& file, const Info& info) {
   if (given.json) {
-    std::vector<property> list = figures_of(info);
+    std::vector<property> list;
+    if constexpr (std::same_as<Info, std::vector<property>>) {
+      list = info;
+    } else {
+      list = figures_of(info);
+    }
     list.insert(list.begin(), {"file", file});
     fmt::print("{}\n", safe_json(to_json(list)));
     return;

@@ -5,8 +5,16 @@
 #include "input/blocks.hpp"
 
 namespace bloomset::cli {
+
 result<void> hash_all(key_input& input, std::span<const hash_seed> seeds,
                       const std::function<result<void>(hash_lists)>& use, unsigned threads) {
+  return hash_files(
+      input, seeds, [&](std::size_t, hash_lists lists) { return use(lists); }, threads);
+}
+
+result<void> hash_files(key_input& input, std::span<const hash_seed> seeds,
+                        const std::function<result<void>(std::size_t file, hash_lists)>& use,
+                        unsigned threads) {
   threads = threads_for_blocks(threads);
   const std::vector<filter_hasher> hashers(seeds.begin(), seeds.end());
   std::vector<std::vector<std::vector<hash64>>> of_slot(
@@ -18,10 +26,12 @@ result<void> hash_all(key_input& input, std::span<const hash_seed> seeds,
     readers.push_back(std::move(*reader));
   }
   std::vector<std::vector<std::string_view>> lines_of_slot(threads);
+  std::vector<std::size_t> file_of_slot(threads);
   const blank_lines is_blank = input.choice().is_blank;
   const block_steps steps = {
       .work = [&](unsigned slot, const key_block& block) -> reading {
         std::vector<std::vector<hash64>>& lists = of_slot[slot];
+        file_of_slot[slot] = block.file;
         for (std::vector<hash64>& hashes : lists) hashes.clear();
         hash_batches batches(hashers, lists);
         if (readers.empty()) {  // the fast path: no views of lines are kept
@@ -44,7 +54,8 @@ result<void> hash_all(key_input& input, std::span<const hash_seed> seeds,
       },
       .hand_on = [&](unsigned slot) -> result<bool> {
         if (of_slot[slot][0].empty()) return true;
-        if (auto used = use(of_slot[slot]); !used) return fail(std::move(used.error()));
+        if (auto used = use(file_of_slot[slot], of_slot[slot]); !used)
+          return fail(std::move(used.error()));
         return true;
       },
   };

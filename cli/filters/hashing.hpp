@@ -52,4 +52,9 @@ using hash_lists = std::span<const std::vector<hash64>>;
 result<void> hash_all(key_input& input, std::span<const hash_seed> seeds,
                       const std::function<result<void>(hash_lists)>& use, unsigned threads = 0);
 
+/// The same. Each call has hashes of keys of one file, whose number it gets.
+result<void> hash_files(key_input& input, std::span<const hash_seed> seeds,
+                        const std::function<result<void>(std::size_t file, hash_lists)>& use,
+                        unsigned threads = 0);
+
 }  // namespace bloomset::cli

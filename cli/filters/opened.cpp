@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bloomset/file_index.hpp>
 #include <utility>
 
 #include "filters/key_part.hpp"
@@ -118,8 +119,8 @@ result<opened_filter> filter_opener::open(const std::string& given, access how, 
   return std::move(*filter);
 }
 
-result<std::variant<filter_info, dialects::foreign_info>> filter_opener::info(
-    const std::string& given) {
+result<std::variant<filter_info, dialects::foreign_info, std::vector<property>>>
+filter_opener::info(const std::string& given) {
   std::string name;
   auto bytes = bytes_of(given, name);
   if (!bytes) return fail(std::move(bytes.error()));
@@ -133,6 +134,14 @@ result<std::variant<filter_info, dialects::foreign_info>> filter_opener::info(
   if (!stored) return fail(std::move(stored.error()));
   if (key_) {
     if (auto ok = unlock(*stored, key_, name); !ok) return fail(std::move(ok.error()));
+  }
+  if (stored->header.kind == file_index::kind) {
+    // Figures need no key: the seed's identifier is all that they show of it.
+    if (stored->header.seed.is_locked())
+      stored->header.seed = hash_seed(stored->header.seed.value());
+    const auto index = named(name, file_index::open(*stored));
+    if (!index) return fail(index.error());
+    return index->figures();
   }
   const key_parts parts = std::exchange(stored->header.parts, {});
   auto info = info_of(std::move(*stored), name);

@@ -50,9 +50,10 @@ class filter_opener {
                              verification verify = verification::automatic,
                              key_parts* parts = nullptr);
 
-  /// The info() of the filter in a file, which open() would open. It needs no secret key, but fails
-  /// if one is given that is not the filter's.
-  result<std::variant<filter_info, dialects::foreign_info>> info(const std::string& name);
+  /// The info() of the filter in a file, which open() would open, or the figures of an index of
+  /// files. It needs no secret key, but fails if one is given that is not the filter's.
+  result<std::variant<filter_info, dialects::foreign_info, std::vector<property>>> info(
+      const std::string& name);
 
   /// Fails if no filter opened so far has used one of the options.
   result<void> all_used() const;

@@ -84,10 +84,15 @@ result<void> check_unshown(std::span<const std::string> names, std::string_view 
 }
 
 void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {
-  keys.why = why;
   option(app, "INPUT", names,
          "files of keys, one key per line, plain or packed by gzip, zstd, xz or bzip2; without "
          "any, or for -, stdin is read");
+  declare_reading(app, why, has_filter);
+  memory.declare(app);
+}
+
+void input_options::declare_reading(CLI::App& app, keys::purpose why, bool has_filter) {
+  keys.why = why;
   flag(app, "-0,--null", nul, "lines end with NUL instead of a newline").under(headings::input);
   flag(app, "--crlf", crlf,
        "for files from Windows: drop a CR before the end of a line, and a byte-order mark at the "
@@ -111,7 +116,6 @@ void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {
       .under(headings::input);
   flag(app, "--skip-comments", keys.is_blank.comments, "skip lines that begin with #")
       .under(headings::input);
-  memory.declare(app);
   flag(app, "--no-progress", no_progress, "no progress line, even on a terminal")
       .under(headings::output);
 }

@@ -30,6 +30,8 @@ struct input_options {
   /// --skip-comments and --no-progress, for a verb that reads keys for that purpose. `has_filter`
   /// tells whether the keys are for a filter that exists (open_keys()).
   void declare(CLI::App& app, keys::purpose why, bool has_filter);
+  /// The same without INPUT... and --memory-limit.
+  void declare_reading(CLI::App& app, keys::purpose why, bool has_filter);
 
   key_format format() const noexcept {
     return {.end = nul ? '\0' : '\n', .strip_cr = crlf, .drop_mark = crlf};

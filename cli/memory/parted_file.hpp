@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bloomset/detail/core/valued_hash.hpp>
 #include <bloomset/hash.hpp>
 #include <bloomset/result.hpp>
 #include <cstddef>
@@ -30,6 +31,9 @@ result<std::unique_ptr<T[]>> make_room(std::size_t n) {  // NOLINT(modernize-avo
 
 inline hash64 hash_of(hash64 h) noexcept {
   return h;
+}
+inline hash64 hash_of(const detail::valued_hash& entry) noexcept {
+  return entry.hash();
 }
 
 /// Records in a temporary file. Each call of append() writes one sequential run. With several

@@ -75,59 +75,76 @@ class key_counter {
   copy_sample copies_;
 };
 
-/// Keeps the hashes of keys, 8 bytes each, in memory up to a limit, then in a temporary file.
-/// Counts the keys, and returns the hashes any number of times.
-class key_spool : public key_counter {
+/// Keeps hashes, or hashes with values, in memory up to a limit, then in a temporary file. Returns
+/// them any number of times.
+template <class Entry>
+class entry_spool {
  public:
-  /// One eighth of the machine's memory, clamped to 256 MiB to 1 GiB.
-  static std::size_t default_limit() noexcept;
+  using sink = typename basic_hash_source<Entry>::sink;
 
-  /// Calls `notice` with a sentence when the limit is reached. With several parts (parted_file.hpp)
-  /// the hashes of the file are returned in the order of the parts, else as they were added.
-  explicit key_spool(std::function<void(const std::string&)> notice,
-                     std::size_t limit = default_limit(), unsigned parts = 1);
+  /// Calls `notice` with the file's folder when the limit is reached. With several parts
+  /// (parted_file.hpp) the entries of the file are returned in the order of the parts, else as they
+  /// were added.
+  entry_spool(std::function<void(const std::string& folder)> notice, std::size_t limit,
+              unsigned parts);
+  // The notice may refer to the spool.
+  entry_spool(const entry_spool&) = delete;
+  entry_spool& operator=(const entry_spool&) = delete;
+  ~entry_spool() = default;
 
-  /// Counts and keeps hashes. Fails with io if the temporary file cannot be created or written.
-  result<void> add(std::span<const hash64> hashes) {
-    count(hashes);
-    return keep(hashes);
-  }
-  /// Keeps hashes that were counted, or some of them.
-  result<void> keep(std::span<const hash64> hashes);
+  /// Fails with io if the temporary file cannot be created or written.
+  result<void> keep(std::span<const Entry> entries);
 
-  /// Calls `use` with all hashes, in large batches, until it fails.
-  result<void> for_each(const std::function<result<void>(std::span<const hash64>)>& use) const;
+  /// Calls `use` with all entries, in large batches, until it fails.
+  result<void> for_each(const sink& use) const;
 
-  /// The same with the hashes whose first 8 bits are `part`. Preconditions: 256 parts, and spill()
-  /// was called after the last hash.
-  result<void> for_each_in_part(unsigned part, const hash_source::sink& use) const {
+  /// The same with the entries whose hashes' first 8 bits are `part`. Preconditions: 256 parts, and
+  /// spill() was called after the last entry.
+  result<void> for_each_in_part(unsigned part, const sink& use) const {
     return file_->for_each_in(part, part + 1, std::size_t{1} << 17, use, [] {});
   }
 
-  /// Whether for_each() returns the hashes part by part.
+  /// Whether for_each() returns the entries part by part.
   bool in_parts() const noexcept { return file_ && file_->in_parts(); }
 
-  /// Moves all hashes to the file, and frees their memory.
+  /// Moves all entries to the file, and frees their memory.
   result<void> spill();
 
  private:
-  // Hashes in one allocation, and one call of for_each().
+  // Entries in one allocation, and one call of for_each().
   struct chunk {
     owned_storage memory;
     std::size_t size = 0;
 
-    hash64* begin() noexcept { return reinterpret_cast<hash64*>(memory.writable_bytes().data()); }
-    std::span<const hash64> hashes() const noexcept {
-      return {reinterpret_cast<const hash64*>(memory.bytes().data()), size};
+    Entry* begin() noexcept { return reinterpret_cast<Entry*>(memory.writable_bytes().data()); }
+    std::span<const Entry> entries() const noexcept {
+      return {reinterpret_cast<const Entry*>(memory.bytes().data()), size};
     }
   };
 
   std::function<void(const std::string&)> notice_;
   unsigned parts_;
-  std::size_t chunk_hashes_;
+  std::size_t chunk_entries_;
   std::size_t max_chunks_;
   std::vector<chunk> chunks_;
-  std::optional<parted_file<hash64>> file_;
+  std::optional<parted_file<Entry>> file_;
+};
+
+/// Counts keys, and keeps their hashes, 8 bytes each.
+class key_spool : public key_counter, public entry_spool<hash64> {
+ public:
+  /// One eighth of the machine's memory, clamped to 256 MiB to 1 GiB.
+  static std::size_t default_limit() noexcept;
+
+  /// Calls `notice` with a sentence when the limit is reached.
+  explicit key_spool(std::function<void(const std::string&)> notice,
+                     std::size_t limit = default_limit(), unsigned parts = 1);
+
+  /// Counts and keeps hashes.
+  result<void> add(std::span<const hash64> hashes) {
+    count(hashes);
+    return keep(hashes);
+  }
 };
 
 }  // namespace bloomset::cli

@@ -187,6 +187,12 @@ figures info_figures(const filter_info& info) {
   return rows;
 }
 
+figures info_figures(const std::vector<property>& info) {
+  figures rows;
+  append(rows, info, {});
+  return rows;
+}
+
 figures info_figures(const dialects::foreign_info& info) {
   own_texts own = {{"format", fmt::format("{}, {}", info.format, info.variant)},
                    {"variant", ""},

@@ -29,6 +29,9 @@ figures info_figures(const filter_info& info);
 /// The same for a filter of another program. Values that it does not store have no row.
 figures info_figures(const dialects::foreign_info& info);
 
+/// The same for an index of files.
+figures info_figures(const std::vector<property>& info);
+
 /// The keys of a filter for a sentence: "5 keys", or "about 5 keys" if the bits are all that tells
 /// it. If estimate and count differ: "about 1,000 keys (352 counted)" or "about 500 keys in 1,500
 /// copies".

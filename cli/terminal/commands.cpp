@@ -18,6 +18,8 @@ std::span<const command> commands() noexcept {
       except_command(),
       check_command(),
       count_command(),
+      index_command(),
+      which_command(),
       info_command(),
       verify_command(),
       merge_command(),

@@ -11,6 +11,7 @@
 #include <bloomset/expandable.hpp>
 #include <bloomset/figures.hpp>
 #include <bloomset/file.hpp>
+#include <bloomset/file_index.hpp>
 #include <bloomset/fuse.hpp>
 #include <bloomset/plan/formulas.hpp>
 #include <bloomset/plan/units.hpp>

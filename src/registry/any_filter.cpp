@@ -141,6 +141,11 @@ result<any_filter> load(const std::filesystem::path& path, const std::optional<h
 
 result<any_filter> open_any(const stored_filter& stored, access how, const std::string& name) {
   const kind_info* kind = find_kind(stored.header.kind);
+  if (stored.header.kind == filter_kind::file_index) {
+    return detail::format_failure(
+        errc::unsupported,
+        "{}: this is an index of files, not a filter; query it with 'bloomset which'", name);
+  }
   if (kind == nullptr) {
     return detail::format_failure(
         errc::unsupported,

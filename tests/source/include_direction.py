@@ -22,6 +22,8 @@ ROOMS = [
     ("base", r"include/bloomset/detail/([a-z_]+/layout|blocked_bloom/block_layout|counting_bloom/counter_array)\.hpp"),
     ("base", r"include/bloomset/detail/expandable/segment_(layout\.hpp|view\.inl)"),
     ("plan", r"include/bloomset/detail/retrieval/level\.hpp"),
+    # An index of files is no filter, and opens its own files.
+    ("registry", r"include/bloomset/file_index\.hpp|src/kinds/file_index/"),
     # The other details are the mechanics of filters, which know their plans.
     ("filters", r"include/bloomset/detail/"),
     ("plan", r"include/bloomset/plan/|src/plan/|src/kinds/[a-z_]+/(plan[a-z_]*\.[ch]pp|schedule\.hpp)"),
@@ -60,7 +62,8 @@ SYSTEM_CALLS = (r"O_TMPFILE|madvise\(|sysinfo|F_FULLFSYNC|__linux__|__APPLE__|<l
                 r"_SC_PHYS_PAGES|fdatasync|ppoll\(|memfd_create|fallocate\(")
 SYSTEM_FILES = ("src/core/system.cpp", "cli/terminal/system.cpp")
 KINDS = {path.name for path in (ROOT / "src" / "kinds").iterdir()}
-MAY_INCLUDE = {("scalable_bloom", "bloom"), ("counting_bloom", "bloom"), ("ribbon", "retrieval")}
+MAY_INCLUDE = {("scalable_bloom", "bloom"), ("counting_bloom", "bloom"), ("ribbon", "retrieval"),
+               ("file_index", "retrieval")}
 
 
 def kind(path):
