@@ -2,6 +2,7 @@
 // is named fuzz_sealed_loader, both checksums are made right first, so that the fuzzer gets past
 // them to the parameters and payloads behind.
 
+#include <algorithm>
 #include <array>
 #include <bloomset/bloomset.hpp>
 #include <cstdio>
@@ -54,6 +55,21 @@ void use(bloomset::any_filter& filter) {
   }
 }
 
+void use(const bloomset::file_index& index) {
+  std::vector<bloomset::hash64> hashes;
+  for (std::uint64_t i = 0; i < 100; ++i) hashes.push_back({bloomset::detail::remix64(i)});
+  bloomset::file_lists lists;
+  index.files_of(hashes, lists);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    const auto files = index.files_of(hashes[i]);
+    require(std::ranges::equal(files, lists.of(i)), "a batch answers otherwise");
+    for (const std::uint32_t file : files) {
+      require(file < index.files() && index.name(file).data() != nullptr, "no such file");
+    }
+  }
+  require(!index.figures().empty(), "no figures");
+}
+
 bool is_sealed = false;
 
 }  // namespace
@@ -85,6 +101,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!stored) {
       require_sentence(stored.error());
       continue;
+    }
+    if (auto index = bloomset::file_index::open(*stored)) {
+      require(bloomset::serialize(index->image()).size() == file.size(),
+              "what was read is written at another size");
+      if (how == verification::always) {
+        require(bloomset::serialize(index->image()) == file, "what was read is written otherwise");
+      }
+      use(*index);
+    } else {
+      require(index.error().code != bloomset::errc::out_of_memory,
+              "asked for absurd memory: ", index.error().message);
     }
     for (const auto mode : {bloomset::access::read_only, bloomset::access::writable}) {
       auto filter = bloomset::open_any(*stored, mode, "fuzz.bloom");

@@ -7,16 +7,18 @@
 #include <cstdio>
 
 #include "tests/support/golden_recipes.hpp"
+#include "tests/support/key_sets_of_files.hpp"
 
 int main() {
   using namespace bloomset::test;
   try {
-    for (const recipe& how : recipes()) {
-      const auto path = golden_path(how);
-      const auto saved = bloomset::save(cook(how), path, bloomset::if_exists::refuse);
+    const auto save = [](const auto& made, const std::filesystem::path& path) {
+      const auto saved = bloomset::save(made, path, bloomset::if_exists::refuse);
       if (!saved && saved.error().code != bloomset::errc::exists) value_of(saved);
       std::printf("%-8s %s\n", saved ? "written" : "kept", path.c_str());
-    }
+    };
+    for (const recipe& how : recipes()) save(cook(how), golden_path(how));
+    save(value_of(golden_file_index()), golden_folder() / "file_index-1.which");
   } catch (const std::exception& wrong) {
     std::fprintf(stderr, "%s\n", wrong.what());
     return 1;

@@ -87,7 +87,7 @@ def test_the_places_in_the_document_are_those_of_its_rules():
 def test_each_kind_has_a_section():
     kinds = re.findall(r"^KIND\((\w+)\)", (HERE.parent / "src" / "registry" / "kinds.inc").read_text(), re.M)
     sections = re.findall(r"^## (\w+) \(kind \d+, ", DOCUMENT, re.M)
-    assert kinds and sorted(sections) == sorted(kinds)
+    assert kinds and sorted(sections) == sorted([*kinds, "file_index"])  # which is no filter
 
 
 def test_the_values_in_the_document_are_right():
@@ -246,6 +246,18 @@ def test_the_place_in_the_document_is_right():
     assert format_reader.expandable_place(h, 2, 1, 5) == (3, 31, h >> 7)
 
 
+def test_the_golden_index_of_files_is_read():
+    index = read((HERE / "golden" / "file_index-1.which").read_bytes())
+    assert index.names == ["log-%d" % i for i in range(40)] and index.count == 400
+    found = [index.files_of(b"member-%d" % i) for i in range(400)]
+    assert all(found[i] == [1, 2, 7] for i in range(0, 400, 3))
+    assert all(files and files == sorted(set(files)) for files in found)
+    # Single files, lists and the chain all occur.
+    assert {len(files) > 1 for files in found} == {True, False} and index.chain < index.answers
+    # 2000 others at a rate below 2%: 100 or more come with a chance below 1e-13 (Chernoff).
+    assert sum(bool(index.files_of(b"non-member-%d" % i)) for i in range(2000)) < 100
+
+
 def test_every_rule_has_a_golden_file():
     filters = [read(path.read_bytes()) for path in BLOOM]
     assert {f.rule for f in filters if isinstance(f, format_reader.Bloom)} == {
@@ -273,7 +285,7 @@ def test_the_exceptions_of_a_golden_file_are_read():
     assert not any(excepting.may_contain(key) for key in asked)
 
 
-@pytest.mark.parametrize("path", [BLOOM[0], FUSE[0], EXPANDABLE[0], HALVES[0]], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [BLOOM[0], FUSE[0], EXPANDABLE[0], HALVES[0], HERE / "golden" / "file_index-1.which"], ids=lambda path: path.stem)
 def test_damage_is_refused(path):
     data = path.read_bytes()
     for at in range(len(data)):

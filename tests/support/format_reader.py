@@ -482,7 +482,155 @@ def seeds_of_halves(seed):
     return seed, seed ^ 0x9E3779B97F4A7C15
 
 
-KINDS = {1: Bloom, 4: Cuckoo, 5: BlockedBloom, 6: Fuse, 7: Ribbon, 8: VectorQuotient, 9: Expandable}
+class Retrieval:
+    """A structure of values: its record at an offset of the parameters."""
+
+    BUMPED = {64: (0, 2, 5, 16), 128: (0, 5, 12, 64)}
+
+    def __init__(self, parameters, at):
+        self.r, self.width, levels, zero = struct.unpack_from("<IIII", parameters, at)
+        check(1 <= self.r <= 32 and self.width in (64, 128) and levels <= 32 and zero == 0, "wrong structure")
+        self.groups, self.bucket = self.width // 8, {64: 16, 128: 64}[self.width]
+        self.end, self.levels, self.size = at + 16 + 24 * levels, [], 0
+        for i in range(levels):
+            seed, shards, starts = struct.unpack_from("<3Q", parameters, at + 16 + 24 * i)
+            check(shards >= 1 and starts >= 1 and shards * starts <= 2**46 and seed < 2**63, "wrong level")
+            check(shards == 1 or starts % self.bucket == 0, "shards that are no whole buckets")
+            bumps = i + 1 < levels
+            codes = self.size if bumps else None
+            self.size += -(-shards * starts // (4 * self.bucket)) if bumps else 0
+            self.levels.append((seed, shards, starts, codes, self.size))
+            self.size += self.r * (shards * starts + (self.groups - 1) * shards)
+        self.size += 64 if levels else 0
+
+    def value(self, y):
+        for seed, shards, starts, codes, at in self.levels:
+            y = remix(y ^ seed) if seed else y
+            shard = mulhi(y, shards)
+            start = shard * starts + mulhi(y * shards & MASK, starts)
+            if codes is not None:
+                code = self.payload[codes + start // (4 * self.bucket)]
+                code = code >> start // self.bucket % 4 * 2 & 3
+                if start % self.bucket < self.BUMPED[self.width][code]:
+                    continue
+            at += self.r * (start + (self.groups - 1) * shard)
+            c = y * GOLDEN & MASK
+            row = c ^ c >> 32
+            if self.width == 128:
+                c = (y ^ y >> 31) * 0xD6E8FEB86659FD93 & MASK
+                row |= (c ^ c >> 32) << 64
+            value = 0
+            for column in range(self.r):
+                slots = self.payload[at + column : at + self.groups * self.r : self.r]
+                value |= (bin(int.from_bytes(slots, "little") & row).count("1") & 1) << column
+            return value
+        return 0
+
+
+class FileIndex:
+    """No filter: files_of(key) gives the files that have it."""
+
+    def __init__(self, kind_version, hash, seed, count, parameters, payload):
+        check(kind_version == 1 and hash == 1, "unknown version of the kind, or hash")
+        self.n, self.answers, classes, lists, self.chain, seconds = struct.unpack_from("<6I", parameters)
+        self.fpr, list_bits, name_bytes, self.chain_seed = struct.unpack_from("<dQQQ", parameters, 24)
+        check(1 <= self.n <= 2**24 and self.answers <= 2**26 and lists <= self.answers, "wrong numbers")
+        check(classes <= min(self.answers, 2**16) and (classes == 0) == (self.answers == 0), "wrong classes")
+        self.seed, self.count, self.payload = seed, count, payload
+        self.first = Retrieval(parameters, 56)
+        self.links = Retrieval(parameters, self.first.end)
+        self.second, end = {}, self.links.end
+        for _ in range(seconds):
+            one = Retrieval(parameters, end)
+            check(not self.second or one.r > max(self.second), "structures in disorder")
+            self.second[one.r], end = one, one.end
+        check(len(parameters) == -(-end // 64) * 64 and not any(parameters[end:]), "wrong parameter block")
+        at = 0
+
+        def section(size, zeros=0):
+            nonlocal at
+            begin, at = at, at + (size + zeros + 7) // 8 * 8
+            check(at <= len(payload) and not any(payload[begin + size : at]), "wrong section")
+            return payload[begin : begin + size]
+
+        for one in [self.first, *self.second.values(), self.links]:
+            one.payload = section(one.size)
+        self.classes, begin = [], 0
+        for j in section(classes):
+            check(begin < self.answers and (j == 0 or j in self.second), "a class without answers")
+            self.classes.append((begin, j))
+            begin += 2**j
+        check(begin >= self.answers, "answers without a class")
+        self.b = (self.n - 1).bit_length()
+        self.flags = section(8 * -(-self.answers // 32))
+        self.singles = int.from_bytes(section(-(-(self.answers - lists) * self.b // 8)), "little")
+        self.offsets = section(-(-lists // 8) * 8)
+        self.lists = int.from_bytes(section(-(-list_bits // 8), 8), "little")
+        ends = struct.unpack(f"<{self.n}I", section(4 * self.n))
+        names = section(name_bytes)
+        check(at == len(payload) and list(ends) == sorted(ends) and ends[-1] == name_bytes, "wrong names")
+        self.names = [names[a:b].decode() for a, b in zip((0, *ends), ends)]
+
+    def list_at(self, at):
+        """The list at a bit, and the bit after it."""
+
+        def take(bits):
+            nonlocal at
+            at += bits
+            return self.lists >> (at - bits) & 2**bits - 1
+
+        zeros = 0
+        while not take(1):
+            zeros += 1
+        d = 1
+        for _ in range(zeros):
+            d = d << 1 | take(1)
+        d += 1
+        if 4 * d > self.n:
+            bits = take(self.n)
+            return [i for i in range(self.n) if bits >> i & 1], at
+        k = max((7 * self.n // (10 * d)).bit_length() - 1, 0)
+        found, expected = [], 0
+        for _ in range(d):
+            quotient = 0
+            while take(1):
+                quotient += 1
+            found.append(expected + (quotient << k) + take(k))
+            expected = found[-1] + 1
+        return found, at
+
+    def files_of(self, key):
+        h = hash_of(key, self.seed)
+        if not self.classes:
+            return []
+        f = mulhi(remix(h ^ 0xD1B54A32D192ED03), 2**self.first.r // len(self.classes))
+        c = self.first.value(h) - f * len(self.classes)
+        if not 0 <= c < len(self.classes):
+            return []
+        begin, j = self.classes[c]
+        answer = begin + (self.second[j].value(h) if j else 0)
+        if answer >= self.answers:
+            return []
+        if answer == self.chain:
+            found = []
+            while True:
+                link = self.links.value(remix(remix(h + self.chain_seed & MASK) + len(found) & MASK))
+                if link >> 1 >= self.n or (found and link >> 1 <= found[-1]):
+                    return []
+                found.append(link >> 1)
+                if link & 1:
+                    return found
+        flags, rank = struct.unpack_from("<II", self.flags, answer // 32 * 8)
+        rank += bin(flags & 2 ** (answer % 32) - 1).count("1")
+        if not flags >> answer % 32 & 1:
+            return [self.singles >> (answer - rank) * self.b & 2**self.b - 1]
+        (at,) = struct.unpack_from("<Q", self.offsets, rank // 8 * 8)
+        for _ in range(rank % 8):
+            _, at = self.list_at(at)
+        return self.list_at(at)[0]
+
+
+KINDS = {1: Bloom, 4: Cuckoo, 5: BlockedBloom, 6: Fuse, 7: Ribbon, 8: VectorQuotient, 9: Expandable, 11: FileIndex}
 
 
 def parts_in(block):

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -119,6 +120,25 @@ inline double least_bits_per_key(const files_by_key& all, std::uint32_t n, doubl
     if (d > 1) bits += std::min<double>(n, d * (std::log2(n / d) + 1.5));
   }
   return bits / keys - std::log2(eps);
+}
+
+/// The index of tests/golden: 400 keys "member-0" and so on in 40 files, with lists and a chain.
+inline result<file_index> golden_file_index() {
+  files_by_key all = log_words(400, 40);
+  for (std::size_t i = 0; i < all.size(); i += 3) all[i] = {1, 2, 7};
+  std::vector<file_key> entries;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string key = "member-" + std::to_string(i);
+    for (const std::uint32_t file : all[i]) {
+      entries.emplace_back(filter_hasher(hash_seed(5))(std::as_bytes(std::span(key))), file);
+    }
+  }
+  auto index = file_index::build({.names = names_of_files(40), .fpr = 0.02, .seed = 5},
+                                 file_key_source::of(entries));
+  if (index) {
+    if (auto ok = index->labels().set("source", "tests"); !ok) return fail(ok.error());
+  }
+  return index;
 }
 
 }  // namespace bloomset::test

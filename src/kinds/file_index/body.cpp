@@ -39,7 +39,7 @@ std::vector<section_size> file_index_params::sections() const {
   add(classes);
   add((std::uint64_t{answers} + group - 1) / group * 8);
   add(bytes_for_bits(std::uint64_t{answers - lists} * file_bits()));
-  add((std::uint64_t{lists} + group - 1) / group * 8);
+  add((std::uint64_t{lists} + list_group - 1) / list_group * 8);
   add(bytes_for_bits(list_bits), bit_padding);
   add(std::uint64_t{files} * 4);
   add(name_bytes);
@@ -219,9 +219,9 @@ void file_index_body::append_files(hash64 h, std::uint32_t answer,
     return;
   }
   if (list >= params_.lists) return;
-  const std::uint32_t skipped = list % file_index_params::group;
+  const std::uint32_t skipped = list % file_index_params::list_group;
   const auto offset =
-      load<std::uint64_t>(list_offsets_ + std::size_t{8} * (list / file_index_params::group));
+      load<std::uint64_t>(list_offsets_ + std::size_t{8} * (list / file_index_params::list_group));
   bit_reader reader(lists_, offset, params_.list_bits);
   for (std::uint32_t i = 0; i < skipped; ++i) {
     if (!read_list(reader, params_.files, nullptr)) return;

@@ -31,8 +31,8 @@ struct section_size {
 struct file_index_params {
   static constexpr std::uint32_t no_answer = 0xffffffff;
   static constexpr std::uint32_t max_answers = std::uint32_t{1} << 26;
-  /// Answers that share a rank, and lists that share an offset.
-  static constexpr std::uint32_t group = 32;
+  static constexpr std::uint32_t group = 32;      ///< answers that share a rank
+  static constexpr std::uint32_t list_group = 8;  ///< lists that share an offset
 
   std::uint32_t files = 0;
   std::uint32_t answers = 0;  ///< files with keys of their own, lists, and the chain

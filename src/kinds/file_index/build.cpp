@@ -343,7 +343,7 @@ class index_builder {
         continue;
       }
       word |= std::uint64_t{1} << bit;
-      if (params_.lists++ % file_index_params::group == 0) offsets.push_back(lists.size());
+      if (params_.lists++ % file_index_params::list_group == 0) offsets.push_back(lists.size());
       const file_list& of = lists_[id - files];
       list.assign(of.begin(), of.end());
       write_list(lists, list, files);

@@ -1,10 +1,13 @@
 #include "kinds/file_index/class_code.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <bloomset/detail/retrieval/retrieval.hpp>
 #include <cmath>
+#include <numeric>
 #include <queue>
+#include <utility>
 
 namespace bloomset::detail {
 namespace {
@@ -26,10 +29,20 @@ struct answer_class {
 /// because halves weigh less than their class.
 class halved_classes {
  public:
-  explicit halved_classes(std::span<const std::uint64_t> weights) : sums_(weights.size() + 1) {
+  /// Begins with these classes.
+  halved_classes(std::span<const std::uint64_t> weights, std::span<const std::uint8_t> bits)
+      : sums_(weights.size() + 1) {
     for (std::size_t i = 0; i < weights.size(); ++i) sums_[i + 1] = sums_[i] + weights[i];
-    add(0, static_cast<unsigned>(std::bit_width(weights.size() - 1)));
+    std::uint64_t begin = 0;
+    for (const std::uint8_t one : bits) {
+      add(begin, one);
+      begin += std::uint64_t{1} << one;
+    }
   }
+  /// Begins with one class.
+  explicit halved_classes(std::span<const std::uint64_t> weights)
+      : halved_classes(weights,
+                       std::array{static_cast<std::uint8_t>(std::bit_width(weights.size() - 1))}) {}
 
   std::size_t size() const noexcept { return open_.size() + single_.size(); }
   /// The bits of all keys in the first structure, and in second ones.
@@ -95,28 +108,73 @@ std::uint64_t classes_for(double fpr, unsigned columns) noexcept {
   return static_cast<std::uint64_t>(std::min<double>(all, max_classes));
 }
 
+/// Classes with more answers the lighter these are: 2^j answers if j is the least number for which
+/// the first weighs at least price / 2^(j + 1). That is where another bit costs less than a class.
+std::vector<std::uint8_t> classes_at(std::span<const std::uint64_t> weights, std::uint64_t price) {
+  std::vector<std::uint8_t> all;
+  for (std::size_t at = 0; at < weights.size();) {
+    unsigned bits = 0;
+    while (weights[at] < price >> (bits + 1)) ++bits;
+    while (bits != 0 && at + (std::size_t{1} << (bits - 1)) >= weights.size()) --bits;
+    all.push_back(static_cast<std::uint8_t>(bits));
+    at += std::size_t{1} << bits;
+  }
+  return all;
+}
+
+/// At most `most` such classes, at the lowest price for which the search finds so few.
+std::vector<std::uint8_t> graded_classes(std::span<const std::uint64_t> weights,
+                                         std::uint64_t most) {
+  const std::uint64_t total = std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
+  std::uint64_t low = 0;
+  std::uint64_t high = 4 * total + 4;  // of which half is more than any answer weighs
+  std::vector<std::uint8_t> found = {static_cast<std::uint8_t>(std::bit_width(weights.size() - 1))};
+  while (high - low > 1 + low / 4096) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    auto classes = classes_at(weights, middle);
+    if (classes.size() <= most) {
+      found = std::move(classes);
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 class_code choose_classes(std::span<const std::uint64_t> weights, double fpr) {
   unsigned first = 1;
   while (classes_for(fpr, first) == 0) ++first;
   if (weights.empty()) return {first, {}};
+  struct candidate {
+    class_code code;
+    double cost;
+  };
+  std::vector<candidate> candidates;
+  const auto add = [&](unsigned columns, halved_classes classes) {
+    classes.halve_up_to(classes_for(fpr, columns));
+    const double cost = classes.first_bits(columns) + classes.second_bits();
+    candidates.push_back({{columns, std::move(classes).bits_in_order()}, cost});
+  };
+  for (unsigned columns = first; columns <= max_retrieval_columns; ++columns) {
+    add(columns, halved_classes(weights));
+    add(columns, halved_classes(weights, graded_classes(weights, classes_for(fpr, columns))));
+    if (candidates.back().code.bits.size() == std::min<std::size_t>(weights.size(), max_classes)) {
+      break;
+    }
+  }
+  const double least = std::ranges::min_element(candidates, {}, &candidate::cost)->cost;
   // A smaller first structure is worth two thousandths: it is all that most other keys touch.
   constexpr double tolerance = 1.002;
-  std::vector<double> costs;
-  halved_classes classes(weights);
-  for (unsigned columns = first; columns <= max_retrieval_columns; ++columns) {
-    classes.halve_up_to(classes_for(fpr, columns));
-    costs.push_back(classes.first_bits(columns) + classes.second_bits());
-    if (!classes.can_be_halved() || classes.size() == max_classes) break;
-  }
-  const double least = *std::ranges::min_element(costs);
-  const auto chosen =
-      std::ranges::find_if(costs, [least](double cost) { return cost <= tolerance * least; });
-  const auto columns = first + static_cast<unsigned>(chosen - costs.begin());
-  halved_classes again(weights);
-  again.halve_up_to(classes_for(fpr, columns));
-  return {columns, std::move(again).bits_in_order()};
+  const auto few = std::ranges::find_if(
+      candidates, [least](const candidate& one) { return one.cost <= tolerance * least; });
+  // Of both codes with its columns, the cheaper.
+  const auto next = few + 1;
+  const bool next_is_cheaper =
+      next != candidates.end() && next->code.columns == few->code.columns && next->cost < few->cost;
+  return std::move(next_is_cheaper ? next->code : few->code);
 }
 
 }  // namespace bloomset::detail

@@ -61,7 +61,7 @@ bool is_worth_an_entry(std::uint64_t d, double count, double n, std::uint64_t fi
   const auto all = static_cast<double>(files);
   const double list = is_dense(d, files) ? all : length * (numeric::log2(all / length) + 1.5);
   // An entry has a length, a flag and its share of offsets besides.
-  const double entry = list + 2 * numeric::log2(length) + 5;
+  const double entry = list + 2 * numeric::log2(length) + 11;
   const double code = numeric::log2(n / count);
   const double chain = length * (static_cast<double>(std::bit_width(files - 1)) + 1);
   // A chain has a code as well, of at least about a bit.

@@ -65,14 +65,44 @@ class bit_reader {
   /// The number of bits of that value before the next other one, which is skipped. Fails beyond
   /// `most`.
   std::uint32_t run(bool of, std::uint32_t most) noexcept {
-    std::uint32_t length = 0;
-    while (!failed_ && (get(1) != 0) == of) {
-      if (failed_ || ++length > most) failed_ = true;
+    std::uint64_t length = 0;
+    for (;;) {
+      if (at_ >= end_ || length > most) {
+        failed_ = true;
+        return 0;
+      }
+      const auto word = load<std::uint64_t>(bits_ + at_ / 8) >> (at_ % 8);
+      const auto here = static_cast<unsigned>(std::countr_zero(of ? ~word : word));
+      if (here < loaded) {
+        length += here;
+        at_ += here + 1;
+        failed_ |= at_ > end_ || length > most;
+        return static_cast<std::uint32_t>(length);
+      }
+      length += loaded;
+      at_ += loaded;
     }
-    return length;
+  }
+
+  /// A Rice code with k low bits, k <= 25, whose quotient is at most `most`.
+  std::uint64_t rice(unsigned k, std::uint32_t most) noexcept {
+    if (at_ < end_) {  // mostly, one load has all of it
+      const auto word = load<std::uint64_t>(bits_ + at_ / 8) >> (at_ % 8);
+      const auto quotient = static_cast<unsigned>(std::countr_one(word));
+      const unsigned bits = quotient + 1 + k;
+      if (bits <= loaded && bits <= end_ - at_ && quotient <= most) {
+        at_ += bits;
+        return std::uint64_t{quotient} << k |
+               (word >> (quotient + 1) & ((std::uint64_t{1} << k) - 1));
+      }
+    }
+    const std::uint64_t quotient = run(true, most);
+    return quotient << k | get(k);
   }
 
  private:
+  static constexpr unsigned loaded = 57;  // bits that a load has at any offset
+
   const std::byte* bits_;
   std::uint64_t at_;
   std::uint64_t end_;
@@ -132,8 +162,7 @@ inline bool read_list(bit_reader& reader, std::uint64_t files, std::vector<std::
   const unsigned k = rice_bits(d, files);
   std::uint64_t expected = 0;
   for (std::uint64_t i = 0; i < d; ++i) {
-    const std::uint64_t quotient = reader.run(true, static_cast<std::uint32_t>(files >> k));
-    const std::uint64_t file = expected + (quotient << k | reader.get(k));
+    const std::uint64_t file = expected + reader.rice(k, static_cast<std::uint32_t>(files >> k));
     if (reader.failed() || file >= files) return false;
     if (to != nullptr) to->push_back(static_cast<std::uint32_t>(file));
     expected = file + 1;
