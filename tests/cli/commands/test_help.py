@@ -192,7 +192,7 @@ def kinds_of():
 
 def test_verbs_are_completed(complete, verbs):
     assert complete("pl") == ["plan"]
-    assert set(complete("in")) == {"info", "intersect"}
+    assert set(complete("in")) == {"index", "info", "intersect"}
     assert set(verbs) <= set(complete(""))
 
 

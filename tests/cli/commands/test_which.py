@@ -1,0 +1,136 @@
+"""bloomset index and bloomset which: the files that have a key."""
+
+import json
+import random
+import subprocess
+
+import pytest
+
+
+def write(path, keys):
+    path.write_bytes(b"".join(key + b"\n" for key in keys))
+
+
+@pytest.fixture
+def three_files(run, tmp_path):
+    write(tmp_path / "a.txt", [b"alice", b"bob"])
+    write(tmp_path / "b.txt", [b"bob", b"carol", b"bob"])
+    write(tmp_path / "c d.txt", [b"bob", b"dave"])
+    run("index", "-q", "-o", "all.which", "--fpr", "1e-8", "a.txt", "b.txt", "c d.txt").ok()
+
+
+def test_one_key_prints_the_names_of_its_files(run, three_files):
+    found = run("which", "all.which", "bob")
+    assert (found.code, found.out, found.err) == (0, b"a.txt\nb.txt\nc d.txt\n", b"")
+    assert run("which", "all.which", "carol").out == b"b.txt\n"
+    nothing = run("which", "all.which", "mallory")
+    assert (nothing.code, nothing.out) == (1, b"")
+
+
+def test_several_keys_are_printed_with_their_files(run, three_files):
+    expected = b"alice\ta.txt\nbob\ta.txt\nbob\tb.txt\nbob\tc d.txt\n"
+    assert run("which", "all.which", "alice", "mallory", "bob").out == expected
+    assert run("which", "all.which", input=b"alice\n\nmallory\nbob").out == expected
+    assert run("which", "all.which", input=b"alice\n").out == b"alice\ta.txt\n"
+    assert run("which", "-l", "all.which", "dave", "alice").out == b"a.txt\nc d.txt\n"
+    assert run("which", "-v", "all.which", "alice", "mallory").out == b"mallory\n"
+    assert run("which", "-v", "all.which", "mallory").out == b"mallory\n"
+    assert run("which", "-c", "all.which", "alice", "mallory", "bob").out == b"2\n"
+    quiet = run("which", "-q", "all.which", "alice")
+    assert (quiet.code, quiet.out) == (0, b"")
+
+
+def test_nul_separates_keys_and_names(run, three_files):
+    assert run("which", "-0", "all.which", "dave").out == b"c d.txt\0"
+    assert run("which", "-0", "all.which", input=b"dave\0alice\0").out == b"dave\tc d.txt\0alice\ta.txt\0"
+
+
+def test_json_has_an_object_per_key(run, three_files):
+    out = run("which", "--json", "all.which", "carol", "mallory", "bob").out
+    assert [json.loads(line) for line in out.splitlines()] == [
+        {"key": "carol", "files": ["b.txt"]},
+        {"key": "bob", "files": ["a.txt", "b.txt", "c d.txt"]},
+    ]
+
+
+def test_the_reader_is_stored(run, tmp_path):
+    write(tmp_path / "a.csv", [b"1;Ann@Example.com;x@y.z", b"2;none"])
+    write(tmp_path / "b.csv", [b"3;bob@example.com"])
+    run("index", "-q", "-o", "all.which", "--fpr", "1e-8", "--keys", "email", "--skip-bad", "a.csv", "b.csv")
+    run("index", "-q", "--force", "-o", "all.which", "--fpr", "1e-8", "--keys", "fields:2,;", "a.csv", "b.csv").ok()
+    assert run("which", "all.which", "7;bob@example.com;8").out == b"b.csv\n"
+    assert run("which", "all.which", "--keys", "lines", "bob@example.com").out == b"b.csv\n"
+    info = json.loads(run("info", "--json", "all.which").ok().out)
+    assert (info["kind"], info["files"], info["keys"], info["labels"]) == (
+        "file_index", 2, 3, {"keys": "fields:2,;"})
+
+
+def test_a_wrong_argument_is_named(run, tmp_path):
+    write(tmp_path / "a", [b"00ff"])
+    run("index", "-q", "-o", "all.which", "--keys", "hex", "a").ok()
+    assert run("which", "all.which", "00FF").out == b"a\n"
+    run("which", "all.which", "00ff", "xyz", "--json").refused("KEY 2: ")
+
+
+def test_a_secret_key_is_needed_again(run, tmp_path):
+    run("key", "new", "secret").ok()
+    write(tmp_path / "a", [b"alice"])
+    run("index", "-q", "-o", "all.which", "--key-file", "secret", "a").ok()
+    run("which", "all.which", "alice").refused("secret key")
+    assert run("which", "--key-file", "secret", "all.which", "alice").out == b"a\n"
+    assert b"file_index" in run("info", "all.which").ok().out
+
+
+def test_an_index_is_no_filter_and_a_filter_no_index(run, three_files):
+    run("build", "-q", "-o", "f.bloom", "a.txt").ok()
+    for verb in (["check", "all.which", "a.txt"], ["add", "all.which", "a.txt"], ["verify", "all.which"],
+                 ["merge", "-o", "x", "all.which", "f.bloom"], ["count", "all.which"]):
+        run(*verb).refused("all.which: this is an index of files, not a filter; query it with 'bloomset which'")
+    run("which", "f.bloom", "alice").refused("f.bloom: ", "a filter cannot be inverted", "'bloomset index'")
+    run("which", "a.txt", "alice").refused("a.txt: this is not a Bloomset filter")
+
+
+def test_wrong_requests_are_refused(run, three_files):
+    run("index", "-o", "all.which", "a.txt").refused("all.which", "--force")
+    run("index", "-o", "x.which", "a.txt", "b.txt", "a.txt").refused("a.txt: this file is given twice")
+    run("index", "-o", "x.which", "--fpr", "90%", "a.txt").refused("0.9")
+    run("index", "-o", "x.which", "missing.txt").refused("missing.txt")
+    run("which", "all.which", "--keys", "password", "hunter2").refused("never from arguments")
+    run("which", "-", input=b"").refused("stdin cannot be both")
+
+
+def test_a_damaged_index_is_refused(run, three_files, tmp_path):
+    data = bytearray((tmp_path / "all.which").read_bytes())
+    for at in range(0, len(data), 7):
+        data[at] ^= 1
+        (tmp_path / "bad.which").write_bytes(data)
+        data[at] ^= 1
+        run("which", "bad.which", "alice").refused("bad.which")
+
+
+def test_order_threads_and_packings_give_the_same_bytes(run, tmp_path):
+    keys = [b"key-%d" % i for i in range(30000)]
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    shuffler = random.Random(5)
+    for i in range(10):
+        chosen = [key for n, key in enumerate(keys) if n % 10 == i or n % 97 < i]
+        write(tmp_path / "one" / f"{i}", chosen)
+        write(tmp_path / "two" / f"{i}", shuffler.sample(chosen, len(chosen)) + chosen[:20])
+        subprocess.run(["zstd", "-q", "--rm", "-o", f"{i}.zst", f"{i}"], cwd=tmp_path / "two", check=True)
+        (tmp_path / "two" / f"{i}.zst").rename(tmp_path / "two" / f"{i}")
+    names = [str(i) for i in range(10)]
+    run("index", "-q", "-o", "x.which", *names, cwd=tmp_path / "one").ok()
+    run("index", "-q", "-o", "x.which", *names, cwd=tmp_path / "two").ok()
+    assert (tmp_path / "one" / "x.which").read_bytes() == (tmp_path / "two" / "x.which").read_bytes()
+
+
+def test_a_build_beyond_the_memory_limit_gives_the_same_bytes(run, tmp_path):
+    for i in range(20):
+        write(tmp_path / f"{i}", (b"key-%d" % n for n in range(i * 40000, i * 40000 + 45000)))
+    names = [str(i) for i in range(20)]
+    run("index", "-q", "-o", "memory.which", *names).ok()
+    limited = run("index", "-q", "-o", "disk.which", "--memory-limit", "16MiB", *names).ok()
+    assert b"temporary files in" in limited.err
+    assert (tmp_path / "disk.which").read_bytes() == (tmp_path / "memory.which").read_bytes()
+    assert run("which", "disk.which", "key-41000").out == b"0\n1\n"
