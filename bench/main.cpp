@@ -31,6 +31,7 @@ struct options {
   std::string rate_keys = "10M";
   std::string grown = "1M";
   std::string members = "100k";
+  std::string files = "1000";
   std::string steps = "10M";
   double bits = 8;
   comparison how;
@@ -66,6 +67,8 @@ void run(const std::string& mode, options& o, const sink& write) {
     compare(o.how, all, write);
   } else if (mode == "batches") {
     compare_batches(n, 0.01, o.how.runs, all, write);
+  } else if (mode == "which") {
+    time_which(n, static_cast<std::uint32_t>(bloomset::parse_count(o.files).value()), o.how.runs);
   } else if (mode == "tune") {
     tune(o.how.runs);
   } else if (mode == "strings") {
@@ -150,6 +153,9 @@ int measure(int argc, char** argv) {
   CLI::App* const drawbacks = mode("drawbacks", "what the textbooks complain of");
   keys_of(drawbacks);
   drawbacks->add_option("--grown", o.grown, "the keys that filters grow to");
+  CLI::App* const which = mode("which", "an index of many files beside a filter for each: a table");
+  keys_of(which);
+  which->add_option("--files", o.files, "how many files (1000)");
   CLI::App* const attacks = mode("attack", "what adversaries achieve: a table");
   attacks->add_option("-n,--keys", o.members, "members of each filter (100k)");
   attacks->add_option("--steps", o.steps, "of the adversary who sees answers, per kind (10M)");

@@ -51,9 +51,9 @@ void measure_drawbacks(std::uint64_t n, std::uint64_t most, const sink& write);
 /// equal hashes among n keys, cut to fewer bits.
 void measure_hash_bits(std::uint64_t n, std::uint64_t non_members, const sink& write);
 
-/// Prints a table: an index of so many keys in so many files, of four sorts of data, beside a
+/// Prints a table: an index of n keys in so many files, of four sorts of data, beside a
 /// blocked filter for each file.
-void time_which(std::uint64_t keys, std::uint32_t files, unsigned runs);
+void time_which(std::uint64_t n, std::uint32_t files, unsigned runs);
 
 /// Prints a table: the distance of prefetching at which batches of blocked_bloom are fastest on
 /// this CPU, by size of the filter, and the distance that the library uses.

@@ -17,6 +17,8 @@ bench filters --sizes 10k --rates 1% --least 20000 --rate-keys 20k
 bench batches -n 10k
 bench tune >"$work/tune"
 bench strings -n 2k >"$work/strings"
+bench which -n 2k --files 20 >"$work/which"
+grep -q 'words of logs' "$work/which"
 bench sets -n 2k
 bench billion -n 100k
 bench drawbacks -n 4k --grown 4k

@@ -62,19 +62,19 @@ void print_row(const char* name, double bits, double build, const asked& others,
 
 }  // namespace
 
-void time_which(std::uint64_t keys, std::uint32_t files, unsigned runs) {
-  fmt::print("{} keys in {} files, {} in total\n", format_count(keys), format_count(files),
+void time_which(std::uint64_t n, std::uint32_t files, unsigned runs) {
+  fmt::print("{} keys in {} files, {} in total\n", format_count(n), format_count(files),
              format_rate(total_rate));
   fmt::print("{:<34} {:>8} {:>10} {:>12} {:>12} {:>10}\n", "", "bits/key", "build, ns",
              "other key, ns", "member, ns", "named");
   const auto others = hashes_from(std::size_t{1} << 40, 1'000'000, 1);
-  const auto members = hashes_from(0, 1'000'000, std::max<std::size_t>(1, keys / 1'000'000));
+  const auto members = hashes_from(0, 1'000'000, std::max<std::size_t>(1, n / 1'000'000));
   const auto names = names_of_files(files);
   struct sort {
     const char* name;
     files_by_key all;
   };
-  const auto n = static_cast<std::size_t>(keys);
+  const auto count = static_cast<std::size_t>(n);
   for (const auto make :
        {+[](std::size_t k, std::uint32_t f) {
           return sort{"one file, equal sizes", one_file_each(k, f)};
@@ -86,12 +86,12 @@ void time_which(std::uint64_t keys, std::uint32_t files, unsigned runs) {
           return sort{"30% in shared lists", shared_lists(k, f, 1000)};
         },
         +[](std::size_t k, std::uint32_t f) { return sort{"words of logs", log_words(k, f)}; }}) {
-    const sort data = make(n, files);
-    const auto entries = entries_of(data.all);
+    const sort data = make(count, files);
+    const auto all_keys = entries_of(data.all);
     const stopwatch watch;
     const auto index = value_of(
-        file_index::build({.names = names, .fpr = total_rate}, file_key_source::of(entries)));
-    const double build = watch.seconds() / static_cast<double>(keys);
+        file_index::build({.names = names, .fpr = total_rate}, file_key_source::of(all_keys)));
+    const double build = watch.seconds() / static_cast<double>(n);
     file_lists lists;
     const auto ask = [&](std::span<const hash64> some) {
       index.files_of(some, lists);
@@ -99,25 +99,25 @@ void time_which(std::uint64_t keys, std::uint32_t files, unsigned runs) {
       for (std::size_t i = 0; i < some.size(); ++i) named += !lists.of(i).empty();
       return named;
     };
-    const double bits = 8 * static_cast<double>(index.size_in_bytes()) / static_cast<double>(keys);
+    const double bits = 8 * static_cast<double>(index.size_in_bytes()) / static_cast<double>(n);
     print_row(data.name, bits, build, ask_all(others, runs, ask),
-              ask_all(std::span(members).first(std::min(members.size(), n)), runs, ask));
+              ask_all(std::span(members).first(std::min(members.size(), count)), runs, ask));
     fmt::print("{:<34} {:8.3f}\n", "  the least possible",
                least_bits_per_key(data.all, files, total_rate));
   }
-  const auto all = one_file_each(n, files);
+  const auto all = one_file_each(count, files);
   std::vector<blocked_bloom> filters;
   std::uint64_t bytes = 0;
   const stopwatch watch;
   for (std::size_t i = 0, file = 0; file < files; ++file) {
     std::vector<hash64> hashes;
-    for (; i < n && all[i].front() == file; ++i) hashes.push_back(hash_of_key(i));
+    for (; i < count && all[i].front() == file; ++i) hashes.push_back(hash_of_key(i));
     filters.push_back(value_of(blocked_bloom::make(
         {.capacity = std::max<std::size_t>(1, hashes.size()), .fpr = total_rate / files})));
     (void)filters.back().insert(std::span<const hash64>(hashes));
     bytes += filters.back().size_in_bytes();
   }
-  const double build = watch.seconds() / static_cast<double>(keys);
+  const double build = watch.seconds() / static_cast<double>(n);
   std::vector<char> answers(batch);
   const auto ask = [&](std::span<const hash64> some) {
     std::vector<char> named(some.size());
@@ -128,9 +128,9 @@ void time_which(std::uint64_t keys, std::uint32_t files, unsigned runs) {
     return static_cast<std::size_t>(std::ranges::count(named, 1));
   };
   // Each key asks every filter, so fewer keys take as long.
-  const std::size_t few = std::min<std::size_t>(20'000, n);
+  const std::size_t few = std::min<std::size_t>(20'000, count);
   print_row("a blocked filter per file, in batches",
-            8 * static_cast<double>(bytes) / static_cast<double>(keys), build,
+            8 * static_cast<double>(bytes) / static_cast<double>(n), build,
             ask_all(std::span(others).first(few), 1, ask),
             ask_all(std::span(members).first(few), 1, ask));
 }

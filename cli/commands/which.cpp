@@ -192,7 +192,11 @@ result<status> run(which_options& options) {
   if (!options.keys.empty()) {
     options.input.names = {"/dev/null"};  // so that the reader is chosen as for any input
   }
-  const auto opened = open_keys(options.input, {&labels, 1}, verb, options.strict);
+  // A KEY is a record, as the lines of the files are; with --keys lines it is the key itself, which
+  // no reader of a field finds in it, so the other reader is no mistake.
+  const bool is_key_itself = !options.keys.empty() && options.input.keys.reader == plain_reader;
+  const auto opened = is_key_itself ? key_input::open(options.input)
+                                    : open_keys(options.input, {&labels, 1}, verb, options.strict);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
   if (!options.keys.empty()) {
@@ -219,7 +223,9 @@ result<status> run(which_options& options) {
 action define(CLI::App& app) {
   auto options = std::make_shared<which_options>();
   option(app, "INDEX", options->index, "an index of 'bloomset index'; - is stdin").required();
-  option(app, "KEY", options->keys, "keys; without any, stdin is read, one key per line");
+  option(app, "KEY", options->keys,
+         "keys, in the form of the lines that 'index' read, or by themselves with --keys lines; "
+         "without any, stdin is read, one key per line");
   flag(app, "-l,--names-only", options->names_only,
        "print only the names of files, each once; this is the default for one KEY")
       .under(headings::output);

@@ -59,7 +59,10 @@ def test_the_reader_is_stored(run, tmp_path):
     run("index", "-q", "-o", "all.which", "--fpr", "1e-8", "--keys", "email", "--skip-bad", "a.csv", "b.csv")
     run("index", "-q", "--force", "-o", "all.which", "--fpr", "1e-8", "--keys", "fields:2,;", "a.csv", "b.csv").ok()
     assert run("which", "all.which", "7;bob@example.com;8").out == b"b.csv\n"
-    assert run("which", "all.which", "--keys", "lines", "bob@example.com").out == b"b.csv\n"
+    itself = run("which", "all.which", "--keys", "lines", "bob@example.com")
+    assert (itself.out, itself.err) == (b"b.csv\n", b"")
+    other = run("which", "-l", "all.which", "--keys", "lines", input=b"bob@example.com\n")
+    assert other.out == b"b.csv\n" and b"made by --keys fields:2,;" in other.err
     info = json.loads(run("info", "--json", "all.which").ok().out)
     assert (info["kind"], info["files"], info["keys"], info["labels"]) == (
         "file_index", 2, 3, {"keys": "fields:2,;"})
