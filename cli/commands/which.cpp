@@ -4,6 +4,7 @@
 #include <bloomset/file_index.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@ constexpr std::string_view verb = "which";
 
 struct which_options {
   std::string index;
+  std::vector<std::string> more_indexes;
   std::vector<std::string> keys;
   secret_key_option key;
   input_options input;
@@ -42,38 +44,73 @@ std::string json_text(std::string_view text) {
       nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+/// Indexes that are asked together. A name that several of them have is one file.
+class indexes {
+ public:
+  explicit indexes(std::vector<file_index> all) : all_(std::move(all)), lists_(all_.size()) {
+    std::unordered_map<std::string_view, std::uint32_t> known;
+    for (const file_index& index : all_) {
+      auto& files = files_.emplace_back();
+      for (std::size_t file = 0; file < index.files(); ++file) {
+        const auto [at, is_new] =
+            known.emplace(index.name(file), static_cast<std::uint32_t>(names_.size()));
+        if (is_new) names_.push_back(index.name(file));
+        files.push_back(at->second);
+      }
+    }
+  }
+
+  std::size_t files() const noexcept { return names_.size(); }
+  std::string_view name(std::uint32_t file) const noexcept { return names_[file]; }
+
+  /// Asks all keys of a batch.
+  void ask(std::span<const std::string_view> keys) {
+    bytes_.clear();
+    for (const std::string_view key : keys) bytes_.push_back(std::as_bytes(std::span(key)));
+    hashes_.resize(bytes_.size());
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      all_[i].hash_function()(bytes_, hashes_.data());
+      all_[i].files_of(hashes_, lists_[i]);
+    }
+  }
+  /// Appends the files of a key of that batch.
+  void append_files(std::size_t key, std::vector<std::uint32_t>& to) const {
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      for (const std::uint32_t file : lists_[i].of(key)) to.push_back(files_[i][file]);
+    }
+  }
+
+ private:
+  std::vector<file_index> all_;
+  std::vector<file_lists> lists_;
+  std::vector<std::string_view> names_;
+  std::vector<std::vector<std::uint32_t>> files_;  // per index and file: its number here
+  std::vector<std::span<const std::byte>> bytes_;
+  std::vector<hash64> hashes_;
+};
+
 /// Answers lines, and prints them.
 class answering {
  public:
-  answering(const which_options& options, const file_index& index, output& out)
+  answering(const which_options& options, indexes& asked, output& out)
       : options_(options),
-        index_(index),
+        asked_(asked),
         out_(out),
-        hash_(index.hash_function()),
         names_only_(options.names_only || options.keys.size() == 1),
-        named_(index.files()) {}
+        named_(asked.files()) {}
 
   std::uint64_t selected() const noexcept { return selected_; }
 
   /// `input` has the lines of a secret reader, which are not printed; else it may be null.
   void answer(const key_batch& batch, const key_input* input) {
-    bytes_.clear();
-    for (const std::string_view key : batch.keys) bytes_.push_back(std::as_bytes(std::span(key)));
-    hashes_.resize(bytes_.size());
-    hash_(bytes_, hashes_.data());
-    index_.files_of(hashes_, lists_);
+    asked_.ask(batch.keys);
     for (std::size_t i = 0; i < batch.lines.size(); ++i) {
       const auto [first, last] = batch.keys_of(i);
       if (first == last) continue;
       files_.clear();
-      for (std::size_t key = first; key < last; ++key) {
-        const auto of = lists_.of(key);
-        files_.insert(files_.end(), of.begin(), of.end());
-      }
-      if (last - first > 1) {
-        std::ranges::sort(files_);
-        files_.erase(std::unique(files_.begin(), files_.end()), files_.end());
-      }
+      for (std::size_t key = first; key < last; ++key) asked_.append_files(key, files_);
+      std::ranges::sort(files_);
+      files_.erase(std::unique(files_.begin(), files_.end()), files_.end());
       if (files_.empty() != options_.invert) continue;
       ++selected_;
       if (options_.quiet || options_.count) continue;
@@ -91,8 +128,8 @@ class answering {
   void print_names() {
     if (!names_only_ || options_.quiet || options_.count || options_.json || options_.invert)
       return;
-    for (std::size_t file = 0; file < named_.size(); ++file) {
-      if (named_[file]) print_line(index_.name(file));
+    for (std::uint32_t file = 0; file < named_.size(); ++file) {
+      if (named_[file]) print_line(asked_.name(file));
     }
   }
 
@@ -114,7 +151,7 @@ class answering {
       }
       out_.append(line);
       out_.append('\t');
-      print_line(index_.name(file));
+      print_line(asked_.name(file));
     }
   }
 
@@ -128,20 +165,16 @@ class answering {
     out_.append(R"("files":[)");
     for (std::size_t i = 0; i < files_.size(); ++i) {
       if (i != 0) out_.append(",");
-      out_.append(json_text(index_.name(files_[i])));
+      out_.append(json_text(asked_.name(files_[i])));
     }
     out_.append("]}\n");
   }
 
   const which_options& options_;
-  const file_index& index_;
+  indexes& asked_;
   output& out_;
-  filter_hasher hash_;
   bool names_only_;
   std::vector<bool> named_;
-  std::vector<std::span<const std::byte>> bytes_;
-  std::vector<hash64> hashes_;
-  file_lists lists_;
   std::vector<std::uint32_t> files_;
   std::uint64_t selected_ = 0;
 };
@@ -163,12 +196,18 @@ result<void> answer_arguments(const which_options& options, const key_choice& ch
   return {};
 }
 
-result<file_index> open_index(const which_options& options) {
+result<std::vector<file_index>> open_indexes(const which_options& options,
+                                             std::span<const std::string> names) {
   const auto key = options.key.read();
   if (!key) return fail(key.error());
   const auto verify = options.verify ? verification::always : verification::automatic;
-  auto index = open_file_index(path_of_filter(options.index), verify, *key);
-  return index ? std::move(index) : not_ours(std::move(index.error()), verb, options.index);
+  std::vector<file_index> all;
+  for (const std::string& name : names) {
+    auto index = open_file_index(path_of_filter(name), verify, *key);
+    if (!index) return not_ours(std::move(index.error()), verb, name);
+    all.push_back(std::move(*index));
+  }
+  return all;
 }
 
 result<status> run(which_options& options) {
@@ -179,15 +218,23 @@ result<status> run(which_options& options) {
                 "KEY: secrets are read from the terminal, a pipe or a file, never from arguments, "
                 "which other users can see");
   }
-  if (options.keys.empty() && options.index == "-") {
-    return fail(errc::invalid_argument,
-                "-: stdin cannot be both the index and the keys; give the index in a file");
+  std::vector<std::string> names = {options.index};
+  names.insert(names.end(), options.more_indexes.begin(), options.more_indexes.end());
+  const auto from_stdin = std::ranges::count(names, "-");
+  if (from_stdin > 1 || (from_stdin == 1 && options.keys.empty())) {
+    return fail(
+        errc::invalid_argument,
+        "-: stdin cannot be both an index and the keys, nor two indexes; give indexes in files");
   }
-  const auto index = open_index(options);
-  if (!index) return fail(index.error());
-  const labelled_filter labels{options.index, &index->labels()};
+  const auto opened_indexes = open_indexes(options, names);
+  if (!opened_indexes) return fail(opened_indexes.error());
+  std::vector<labelled_filter> labels;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    labels.push_back({names[i], &(*opened_indexes)[i].labels()});
+  }
+  indexes asked(*opened_indexes);
   output out;
-  answering answers(options, *index, out);
+  answering answers(options, asked, out);
   options.input.names = {"-"};
   if (!options.keys.empty()) {
     options.input.names = {"/dev/null"};  // so that the reader is chosen as for any input
@@ -196,7 +243,7 @@ result<status> run(which_options& options) {
   // no reader of a field finds in it, so the other reader is no mistake.
   const bool is_key_itself = !options.keys.empty() && options.input.keys.reader == plain_reader;
   const auto opened = is_key_itself ? key_input::open(options.input)
-                                    : open_keys(options.input, {&labels, 1}, verb, options.strict);
+                                    : open_keys(options.input, labels, verb, options.strict);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
   if (!options.keys.empty()) {
@@ -226,6 +273,10 @@ action define(CLI::App& app) {
   option(app, "KEY", options->keys,
          "keys, in the form of the lines that 'index' read, or by themselves with --keys lines; "
          "without any, stdin is read, one key per line");
+  option(app, "--index", options->more_indexes, "another index to ask, such as one of newer files")
+      .value("INDEX")
+      .one_value_per_use()
+      .under(headings::filter);
   flag(app, "-l,--names-only", options->names_only,
        "print only the names of files, each once; this is the default for one KEY")
       .under(headings::output);

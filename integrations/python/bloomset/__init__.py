@@ -24,11 +24,12 @@ from ._kinds import (KINDS, BlockedBloom, Bloom, CountingBloom, Cuckoo, Expandab
 from ._native import FullError, version as __version__
 from ._overfill import OverfilledWarning
 from ._plan import kinds, plan
+from ._which import Which
 
 __all__ = [
     "KINDS", "BlockedBloom", "Bloom", "Countable", "CountingBloom", "Cuckoo", "Deletable",
     "Expandable", "Filter", "Foldable", "FullError", "Fuse", "Insertable", "Intersectable",
-    "KeyCounter", "Mergeable", "OverfilledWarning", "Plan", "Ribbon", "ScalableBloom", "Static", "VectorQuotient", "__version__",
+    "KeyCounter", "Mergeable", "OverfilledWarning", "Plan", "Ribbon", "ScalableBloom", "Static", "VectorQuotient", "Which", "__version__",
     "from_bytes", "info", "kinds", "new_key", "open", "plan",
 ]
 

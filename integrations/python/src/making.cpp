@@ -15,6 +15,7 @@
 
 #include "batches.hpp"
 #include "errors.hpp"
+#include "file_name.hpp"
 #include "for_batches.hpp"
 #include "requests.hpp"
 #include "signals.hpp"
@@ -26,29 +27,6 @@ namespace bloomset::python {
 namespace {
 
 constexpr const char* in_memory = "the bytes";
-
-/// A file's name: as Python has it, str or bytes, and as the operating system has it. Raises
-/// TypeError for what is no path.
-struct file_name {
-  explicit file_name(const py::object& path)
-      : given(py::reinterpret_steal<py::object>(PyOS_FSPath(path.ptr()))) {
-    PyObject* encoded = nullptr;
-    if (!given || PyUnicode_FSConverter(given.ptr(), static_cast<void*>(&encoded)) == 0) {
-      throw py::error_already_set();
-    }
-    encoded_path = std::string(py::reinterpret_steal<py::bytes>(encoded));
-  }
-
-  /// The value, or the exception, which names the file.
-  template <class T>
-  T or_raise(result<T> made, PyObject* unsupported) const {
-    if (!made) raise_for_file(made.error(), encoded_path.string(), given, unsupported);
-    if constexpr (!std::is_void_v<T>) return std::move(*made);
-  }
-
-  py::object given;
-  std::filesystem::path encoded_path;
-};
 
 /// Lets the handlers of signals run while a filter is built, in the thread that waits for it.
 class build_breaks {

@@ -22,6 +22,7 @@
 #include "requests.hpp"
 #include "shared_filter.hpp"
 #include "signals.hpp"
+#include "which.hpp"
 
 namespace py = pybind11;
 
@@ -476,6 +477,7 @@ PYBIND11_MODULE(_native, module) {
   add_making(module);
   add_filter(module);
   add_key_counter(module);
+  add_which(module);
   module.def("with_direct_methods", &with_direct_methods);
   module.def("plan", [](const py::object& kind, const bloomset::plan_request& request,
                         bool deletable, bool counting, bool growing, bool unchanging) {

@@ -78,6 +78,8 @@ std::uint64_t amount(std::string_view name, const py::object& value, std::uint64
   return n;
 }
 
+}  // namespace
+
 py::dict dict_of(const std::vector<property>& list) {
   py::dict all;
   for (const property& figure : list) {
@@ -100,6 +102,8 @@ py::dict dict_of(const std::vector<property>& list) {
   }
   return all;
 }
+
+namespace {
 
 py::dict dict_of(const abilities& can) {
   py::dict all;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bloomset::python {
 
@@ -37,6 +38,9 @@ pybind11::dict plan(const pybind11::object& kind, plan_request request, const ne
 
 /// A filter's account of itself, named as in `bloomset info --json`.
 pybind11::dict dict_of(const filter_info& info);
+
+/// Figures of the library.
+pybind11::dict dict_of(const std::vector<property>& list);
 
 /// What is known of all kinds: {name: {"summary": ..., "can": {...}, "options": {...}}}.
 pybind11::dict all_kinds();

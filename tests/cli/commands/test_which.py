@@ -40,6 +40,15 @@ def test_several_keys_are_printed_with_their_files(run, three_files):
     assert (quiet.code, quiet.out) == (0, b"")
 
 
+def test_several_indexes_are_asked_together(run, three_files, tmp_path):
+    write(tmp_path / "e.txt", [b"erin", b"bob"])
+    run("index", "-q", "-o", "new.which", "--fpr", "1e-8", "b.txt", "e.txt").ok()
+    assert run("which", "--index", "new.which", "all.which", "bob").out == b"a.txt\nb.txt\nc d.txt\ne.txt\n"
+    assert run("which", "--index", "new.which", "all.which", "erin", "dave").out == b"erin\te.txt\ndave\tc d.txt\n"
+    run("index", "-q", "-o", "hex.which", "--keys", "email", "--skip-bad", "e.txt")
+    run("which", "--index", "hex.which", "all.which", "bob").refused("were made by the reader")
+
+
 def test_nul_separates_keys_and_names(run, three_files):
     assert run("which", "-0", "all.which", "dave").out == b"c d.txt\0"
     assert run("which", "-0", "all.which", input=b"dave\0alice\0").out == b"dave\tc d.txt\0alice\ta.txt\0"
