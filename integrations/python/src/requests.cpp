@@ -105,6 +105,8 @@ py::dict dict_of(const std::vector<property>& list) {
 
 namespace {
 
+using python::dict_of;
+
 py::dict dict_of(const abilities& can) {
   py::dict all;
   for (const auto& [name, is_there] : named(can)) all[py::str(name)] = is_there;

@@ -21,6 +21,7 @@ namespace py = pybind11;
 
 namespace bloomset::python {
 namespace {
+namespace which {
 
 constexpr std::size_t keys_at_once = 4096;
 
@@ -122,21 +123,22 @@ py::list files_of_many(const file_index& index, const py::object& keys) {
   return all;
 }
 
+}  // namespace which
 }  // namespace
 
 void add_which(py::module_& module) {
   py::class_<file_index>(module, "FileIndex")
-      .def_static("_build", &build)
-      .def_static("_open", &open)
-      .def("_files_of", &files_of)
-      .def("_files_of_many", &files_of_many)
-      .def("_save", &save_to)
+      .def_static("_build", &which::build)
+      .def_static("_open", &which::open)
+      .def("_files_of", &which::files_of)
+      .def("_files_of_many", &which::files_of_many)
+      .def("_save", &which::save_to)
       .def("_size", &file_index::size)
       .def("_info", [](const file_index& index) { return dict_of(index.figures()); })
       .def("_names", [](const file_index& index) {
         py::list names;
         for (std::size_t file = 0; file < index.files(); ++file) {
-          names.append(text_of(index.name(file)));
+          names.append(which::text_of(index.name(file)));
         }
         return names;
       });
