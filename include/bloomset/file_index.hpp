@@ -3,8 +3,9 @@
 /// In which of many files is a key? One static structure for all files answers in one probe, where
 /// a filter for each file has to be queried file by file.
 ///
-///     auto index = bloomset::open_file_index("all.which");
-///     for (const std::uint32_t file : index->files_of("alice")) read(index->name(file));
+///     const auto index = bloomset::open_file_index("all.which");
+///     if (!index) return report(index.error());
+///     for (const std::uint32_t file : index->files_of("alice")) print(index->name(file));
 
 #include <bloomset/defaults.hpp>
 #include <bloomset/detail/core/key_overloads.hpp>

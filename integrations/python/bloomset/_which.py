@@ -29,6 +29,7 @@ class Which:
     """
 
     __slots__ = ("_index",)
+    _index: "_native.FileIndex"
 
     def __init__(self) -> None:
         raise TypeError("make an index by Which.build(...) or Which.open(...)")
