@@ -83,7 +83,7 @@ struct file_lists {
 /// Build       From all keys at once. Adding a file is a build of a new index. The same keys and
 ///             names give the same bytes in any order and with any number of threads.
 /// Memory      of a build, besides source and stores: at most 192 MiB or 4 bytes per key, whichever
-///             is more; up to 128 MiB for lists that several keys share; the result twice.
+///             is more; up to 256 MiB for lists that several keys share; the result twice.
 /// Threads     Concurrent queries are safe.
 /// Copies      share the bytes.
 class file_index {
