@@ -74,7 +74,7 @@ TEST(file_index, few_keys_have_their_files) {
 }
 
 TEST(file_index, keys_of_all_sorts_have_their_files) {
-  constexpr std::size_t keys = 40'000;
+  constexpr std::size_t keys = 12'000;
   for (const std::uint32_t n : {2U, 10U, 100U, 1000U}) {
     for (const files_by_key& all : {one_file_each(keys, n), zipf_sizes(keys, n),
                                     shared_lists(keys, n, 300), log_words(keys, n)}) {
