@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bloomset/defaults.hpp>
@@ -32,6 +33,7 @@ constexpr std::string_view verb = "build";
 struct build_options {
   std::string target;
   std::string format;
+  std::string universe;
   plan_options plan;
   input_options input;
   std::string part;
@@ -72,6 +74,14 @@ result<void> report_capacity(const any_filter& filter, std::uint64_t said, std::
   return {};
 }
 
+std::vector<std::string_view> static_formats() {
+  std::vector<std::string_view> names;
+  for (const dialects::dialect& row : dialects::all()) {
+    if (row.is_static()) names.push_back(row.name);
+  }
+  return names;
+}
+
 result<status> build(const build_options& options) {
   auto request = options.plan.request();
   if (!request) return fail(request.error());
@@ -94,9 +104,15 @@ result<status> build(const build_options& options) {
                   "--memory-limit, --part and --label are for Bloomset filters; leave them out "
                   "with --format");
     }
-    return build_foreign(
-        {options.format, options.target, options.force, options.strict, options.quiet}, *request,
-        options.input);
+    return build_foreign({options.format, options.target, options.universe, options.force,
+                          options.strict, options.quiet},
+                         *request, options.input);
+  }
+  if (!options.universe.empty()) {
+    return fail(errc::invalid_argument,
+                fmt::format("--universe is for formats that are exact for a universe of keys: {}; "
+                            "leave it out",
+                            fmt::join(static_formats(), " and ")));
   }
   const auto kind =
       named("--kind", find_kind(options.plan.kind.empty() ? default_kind : options.plan.kind));
@@ -151,6 +167,11 @@ action define(CLI::App& app) {
       .under(headings::kind);
   find_declared(app, "--with")
       .meaning("an option of the kind or of the --format; 'bloomset man' lists those of each");
+  option(app, "--universe", options->universe,
+         "a file of all keys that will be queried, members included or not, for the formats that "
+         "answer each of them exactly")
+      .value("FILE")
+      .under(headings::kind);
   option(
       app, "--part", options->part,
       "build partial filter I of N: it has the size of the whole filter, but holds only its share "

@@ -28,6 +28,7 @@ struct check_options {
   format_options format;
   input_options input;
   bool invert = false;
+  bool unknown = false;
   bool count = false;
   bool quiet = false;
   bool json = false;
@@ -46,6 +47,7 @@ struct tally {
   std::uint64_t selected = 0;
   std::vector<std::uint64_t> hits;
   std::vector<bool> fitting;
+  std::uint64_t unknown = 0;  // lines for which some filter has no answer
 };
 
 // A check goes one of three ways, which check() chooses: in order, in parallel, or on disk. The
@@ -83,7 +85,7 @@ result<tally> check_in_order(const check_options& options, const query& asked, k
     }
     if (auto ok = out.check(); !ok) return fail(ok.error());
   }
-  return tally{selected, std::move(said.hits), std::move(said.fitting)};
+  return tally{selected, std::move(said.hits), std::move(said.fitting), said.unknowns};
 }
 
 /// The work of one thread.
@@ -134,9 +136,10 @@ result<tally> check_in_parallel(const check_options& options, const query& asked
       },
   };
   if (auto ok = in_blocks(input, steps); !ok) return fail(ok.error());
-  tally sum{0, std::vector<std::uint64_t>(asked.filters()), std::vector<bool>(asked.filters())};
+  tally sum{0, std::vector<std::uint64_t>(asked.filters()), std::vector<bool>(asked.filters()), 0};
   for (const share& one : shares) {
     sum.selected += one.selected;
+    sum.unknown += one.said.unknowns;
     for (std::size_t f = 0; f < sum.hits.size(); ++f) {
       sum.hits[f] += one.said.hits[f];
       if (one.said.fitting[f]) sum.fitting[f] = true;
@@ -216,7 +219,7 @@ result<tally> check_on_disk(const check_options& options, const any_filter& filt
   if (prints) {
     if (auto ok = lines->print(out); !ok) return fail(ok.error());
   }
-  return tally{selected, {hits}, {true}};
+  return tally{selected, {hits}, {true}, 0};
 }
 
 /// Says once of each filter whose keys have a known form that no queried key has it: the wrong keys
@@ -226,6 +229,15 @@ void say_wrong_forms(const query& asked, const tally& sum, std::uint64_t keys) {
     const std::string sentence = sum.fitting[f] ? std::string() : asked.wrong_form(f, keys);
     if (!sentence.empty()) say(verb, "warning: " + sentence);
   }
+}
+
+/// Says how many lines have no answer, which are in neither of the other selections.
+void say_unknown(const check_options& options, const tally& sum) {
+  if (sum.unknown == 0 || options.unknown) return;
+  say(verb, fmt::format("warning: {} {} no answer, because a filter does not cover the key; "
+                        "--unknown prints {}",
+                        format_count(sum.unknown, "line"), sum.unknown == 1 ? "has" : "have",
+                        sum.unknown == 1 ? "it" : "them"));
 }
 
 /// Whether the filters do not fit the limit, and can be queried on disk. Says so if they cannot.
@@ -257,11 +269,17 @@ result<status> check(check_options& options) {
     return fail(errc::invalid_argument,
                 "-: stdin cannot be both the filter and the keys; give the keys in files");
   }
+  if (options.invert && options.unknown) {
+    return fail(errc::invalid_argument,
+                "--invert-match and --unknown select different lines; give one of them");
+  }
   const auto memory = options.input.memory.read();
   if (!memory) return fail(memory.error());
-  const auto asked =
-      query::open(std::move(filters), options.format,
-                  options.verify ? verification::always : verification::automatic, options.invert);
+  const auto asked = query::open(std::move(filters), options.format,
+                                 options.verify ? verification::always : verification::automatic,
+                                 options.unknown  ? selection::unknown
+                                 : options.invert ? selection::non_members
+                                                  : selection::members);
   if (!asked) return fail(asked.error());
   // Lines and a progress line would overwrite each other on one terminal.
   const bool prints = !options.quiet && !options.count;
@@ -286,6 +304,7 @@ result<status> check(check_options& options) {
                           input.choice().reader));
   }
   say_wrong_forms(*asked, *sum, input.keys());
+  say_unknown(options, *sum);
   for (const labelled_filter& filter : labels) {
     const std::string sentence = other_key_size(filter, input);
     if (!sentence.empty()) say(verb, "warning: " + sentence);
@@ -309,6 +328,10 @@ action define(CLI::App& app) {
       .under(headings::filter);
   flag(app, "-v,--invert-match", options->invert,
        "select the lines that are certainly in none of the filters")
+      .under(headings::output);
+  flag(app, "--unknown", options->unknown,
+       "select the lines for which a filter has no answer, such as certificates of issuers that a "
+       "clubcard does not know")
       .under(headings::output);
   flag(app, "-c,--count", options->count, "print only the number of selected lines")
       .under(headings::output);

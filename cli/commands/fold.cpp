@@ -41,7 +41,7 @@ std::string summary(const std::string& name, const any_filter& before, const any
 std::string summary(const std::string& name, const dialects::foreign_filter& before,
                     const dialects::foreign_filter& after) {
   const dialects::foreign_info info = after.info();
-  return summary(name, before.info().bits / 8, info.bits / 8, info.current_fpr);
+  return summary(name, before.info().bits / 8, info.bits / 8, info.current_fpr.value_or(0));
 }
 
 result<status> run(const arguments& given) {

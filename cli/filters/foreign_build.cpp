@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bloomset/plan/units.hpp>
+#include <string>
+#include <vector>
 
 #include "filters/filling.hpp"
 #include "filters/opened.hpp"
@@ -35,6 +37,85 @@ result<void> insert_keys(dialects::foreign_filter& filter, key_input& input) {
   });
 }
 
+/// Keys in memory of their own.
+class kept_keys {
+ public:
+  result<void> read(key_input& input) {
+    return in_batches(input, [&](const key_batch& batch) -> result<void> {
+      for (const std::string_view key : batch.keys) {
+        text_ += key;
+        ends_.push_back(text_.size());
+      }
+      return {};
+    });
+  }
+  std::vector<std::string_view> views() const {
+    std::vector<std::string_view> all;
+    all.reserve(ends_.size());
+    std::size_t begin = 0;
+    for (const std::size_t end : ends_) {
+      all.push_back(std::string_view(text_).substr(begin, end - begin));
+      begin = end;
+    }
+    return all;
+  }
+
+ private:
+  std::string text_;
+  std::vector<std::size_t> ends_;
+};
+
+/// Reads the keys of one side.
+result<kept_keys> keep_keys(const input_options& options) {
+  const auto opened = key_input::open(options);
+  if (!opened) return fail(opened.error());
+  kept_keys keys;
+  if (auto ok = keys.read(**opened); !ok) return fail(ok.error());
+  finish(**opened, "build");
+  return keys;
+}
+
+/// A filter that is built once, from the members in the inputs and the universe.
+result<status> build_static(const dialects::dialect& format, const foreign_build& how,
+                            const plan_request& request, input_options options) {
+  if (how.universe.empty()) {
+    return fail(errc::invalid_argument,
+                fmt::format("--format {}: its filters are exact for a universe of keys; give a "
+                            "file of all keys that will be queried with --universe",
+                            format.name));
+  }
+  const auto& names = options.names;
+  if (how.universe == "-" && (names.empty() || std::ranges::find(names, "-") != names.end())) {
+    return fail(errc::invalid_argument,
+                "-: stdin cannot be both the universe and the keys; give one of them in a file");
+  }
+  // Wrong options fail before any key is read.
+  const auto trial = dialects::build(format, request, {});
+  if (!trial) return fail(trial.error());
+  if (!trial->takes_any_key()) {
+    options.keys.accepts = [&trial](std::string_view key) { return trial->accepts(key); };
+  }
+  const auto members = keep_keys(options);
+  if (!members) return fail(members.error());
+  options.names = {how.universe};
+  const auto universe = keep_keys(options);
+  if (!universe) return fail(universe.error());
+  const auto member_views = members->views();
+  const auto universe_views = universe->views();
+  const auto filter =
+      dialects::build(format, request, {.members = member_views, .universe = universe_views});
+  if (!filter) return fail(filter.error());
+  const auto written = write_filter(*filter, how.target, how.force);
+  if (!written) return fail(written.error());
+  if (!how.quiet) {
+    note(fmt::format("{}: {} in a universe of {}, format {}, {}",
+                     how.target == "-" ? "stdout" : how.target,
+                     format_count(member_views.size(), "key"), format_count(universe_views.size()),
+                     format.name, format_bytes(filter->image()->bytes().size())));
+  }
+  return done;
+}
+
 }  // namespace
 
 result<status> build_foreign(const foreign_build& how, plan_request request,
@@ -45,6 +126,13 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
   auto settled = dialects::options_for(**format, how.target, std::move(request.options));
   if (!settled) return fail(settled.error());
   request.options = std::move(*settled);
+  if ((*format)->is_static()) return build_static(**format, how, request, std::move(options));
+  if (!how.universe.empty()) {
+    return fail(errc::invalid_argument,
+                fmt::format("--universe: a filter of format {} is made of its members only; leave "
+                            "it out",
+                            how.format));
+  }
   const std::uint64_t said = request.capacity;
   // Wrong options fail before any key is read.
   plan_request trial = request;
@@ -85,7 +173,8 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
     const auto info = filter->info();
     note(fmt::format("{}: {}, format {}, {}, {}, rate {}", name, format_count(input.keys(), "key"),
                      info.format, format_bytes(info.bytes()),
-                     format_count(info.hashes, "hash function"), format_rate(info.current_fpr)));
+                     format_count(info.hashes.value_or(0), "hash function"),
+                     format_rate(info.current_fpr.value_or(0))));
   }
   return done;
 }

@@ -14,12 +14,14 @@ namespace bloomset::cli {
 struct foreign_build {
   std::string format;
   std::string target;
+  std::string universe;  ///< the input with all keys, for formats that are built once
   bool force = false;
   bool strict = false;
   bool quiet = false;
 };
 
-/// Reads all keys and writes the filter. Without a capacity and a size the inputs are read twice:
+/// Reads all keys and writes the filter. A static format is built from the keys and the universe,
+/// which are held in memory. Without a capacity and a size the inputs are read twice:
 /// the first pass counts the keys. Fails if an input is then a pipe.
 result<status> build_foreign(const foreign_build& how, plan_request request, input_options options);
 

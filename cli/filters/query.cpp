@@ -28,8 +28,8 @@ const bool* any_of_line(const key_batch& batch, std::span<const bool> keys, flag
   return lines.data();
 }
 
-/// Deselects lines without a key and returns their number. An inverted selection contains them,
-/// although no filter was queried for them.
+/// Deselects lines without a key and returns their number. A selection of non-members contains
+/// them, although no filter was queried for them.
 std::size_t drop_keyless(const key_batch& batch, std::span<bool> selected) noexcept {
   std::size_t n = 0;
   for (std::size_t i = 0; i < selected.size(); ++i) {
@@ -52,8 +52,8 @@ bool has_fitting(const opened_filter& filter, std::span<const std::string_view> 
 }  // namespace
 
 result<query> query::open(std::vector<std::string> names, const format_options& format,
-                          verification verify, bool invert) {
-  query made(invert);
+                          verification verify, selection select) {
+  query made(select);
   auto opener = filter_opener::make(format);
   if (!opener) return fail(std::move(opener.error()));
   for (std::string& name : names) {
@@ -121,6 +121,26 @@ std::string query::wrong_form(std::size_t filter, std::uint64_t keys) const {
       foreign->key_form_name(), foreign->takes_any_key() ? "" : ", or name another with --with");
 }
 
+/// Per line, whether a filter has no answer for one of its keys.
+std::span<bool> query::find_unknown(const key_batch& batch, answers& said) const {
+  const auto unknown = said.unknown.first(batch.lines.size());
+  std::fill(unknown.begin(), unknown.end(), false);
+  flags of_keys;
+  for (const named_filter& each : filters_) {
+    const auto* const foreign = foreign_in(each.filter);
+    if (foreign == nullptr || foreign->covers_all_keys()) continue;
+    const auto covered = of_keys.first(batch.keys.size());
+    foreign->covers(batch.keys, covered);
+    for (std::size_t i = 0; i < unknown.size(); ++i) {
+      const auto [first, last] = batch.keys_of(i);
+      unknown[i] |= std::any_of(covered.begin() + static_cast<std::ptrdiff_t>(first),
+                                covered.begin() + static_cast<std::ptrdiff_t>(last),
+                                [](bool known) { return !known; });
+    }
+  }
+  return unknown;
+}
+
 std::size_t query::ask(const key_batch& batch, answers& said) const {
   const std::size_t lines = batch.lines.size();
   const auto selected = said.selected.first(lines);
@@ -139,12 +159,18 @@ std::size_t query::ask(const key_batch& batch, answers& said) const {
       selected[i] |= of_lines[i];
     }
   }
+  const auto unknown = find_unknown(batch, said);
   std::size_t n = 0;
   for (std::size_t i = 0; i < lines; ++i) {
-    selected[i] ^= invert_;
+    unknown[i] &= !selected[i];
+    said.unknowns += unknown[i];
+    selected[i] = select_ == selection::members   ? selected[i]
+                  : select_ == selection::unknown ? unknown[i]
+                                                  : !selected[i] && !unknown[i];
     n += selected[i];
   }
-  return batch.ends.empty() || !invert_ ? n : n - drop_keyless(batch, selected);
+  const bool has_keyless = select_ == selection::non_members && !batch.ends.empty();
+  return has_keyless ? n - drop_keyless(batch, selected) : n;
 }
 
 }  // namespace bloomset::cli

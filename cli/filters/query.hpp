@@ -25,9 +25,18 @@ struct answers {
   std::vector<flags> line_memory;   ///< per filter: the same per line, unless each line is one key
   std::vector<const bool*> lines;   ///< per filter: whether any key of each line may be in it
   flags selected;                   ///< per line
+  flags unknown;                    ///< per line: in no filter, and some filter has no answer
   std::vector<std::uint64_t> hits;  ///< per filter: lines that may be in it
+  std::uint64_t unknowns = 0;       ///< lines that are `unknown`
   /// Per filter: whether any key so far has the form of its keys. Not set if it has no such form.
   std::vector<bool> fitting;
+};
+
+/// The lines that a check selects.
+enum class selection : std::uint8_t {
+  members,      ///< may be in some filter
+  non_members,  ///< certainly in none
+  unknown       ///< some filter has no answer, and the others do not have it
 };
 
 /// Queries any number of filters. Threads may query at once, each with its own answers.
@@ -35,7 +44,7 @@ class query {
  public:
   /// Opens the filters. Fails if one cannot be queried, or if no filter uses an option of `format`.
   static result<query> open(std::vector<std::string> names, const format_options& format,
-                            verification verify, bool invert);
+                            verification verify, selection select);
 
   /// The one filter, if its queries can be sorted by their hashes, so that its memory is read from
   /// begin to end. Null for several filters and for others.
@@ -45,7 +54,7 @@ class query {
 
   std::size_t filters() const noexcept { return filters_.size(); }
   std::string_view name(std::size_t filter) const noexcept { return filters_[filter].name; }
-  bool inverted() const noexcept { return invert_; }
+  selection selects() const noexcept { return select_; }
   std::vector<labelled_filter> labels() const;
 
   /// A check of a key against the key types that the filters store, or nothing if none stores one.
@@ -63,10 +72,12 @@ class query {
     opened_filter filter;
   };
 
-  explicit query(bool invert) : invert_(invert) {}
+  explicit query(selection select) : select_(select) {}
+
+  std::span<bool> find_unknown(const key_batch& batch, answers& said) const;
 
   std::vector<named_filter> filters_;
-  bool invert_;
+  selection select_;
 };
 
 }  // namespace bloomset::cli

@@ -86,11 +86,15 @@ void match_printer::print_positions(const key_batch& batch, const answers& said,
 }
 
 void match_printer::print_verdict(const answers& said, output& out) const {
-  const bool maybe = said.selected.data()[0] != asked_.inverted();
-  out.append(maybe ? "It may be in " : "It certainly is not in ");
+  const auto answers_yes = [&](std::size_t f) { return said.lines[f][0]; };
+  bool maybe = false;
+  for (std::size_t f = 0; f < asked_.filters(); ++f) maybe |= answers_yes(f);
+  out.append(maybe                    ? "It may be in "
+             : said.unknown.data()[0] ? "There is no answer from "
+                                      : "It certainly is not in ");
   bool first = true;
   for (std::size_t f = 0; f < asked_.filters(); ++f) {
-    if (maybe && !said.lines[f][0]) continue;
+    if (maybe && !answers_yes(f)) continue;
     if (!first) out.append(", ");
     first = false;
     out.append(one_line(asked_.name(f)));
@@ -132,8 +136,11 @@ void match_printer::print_json(const key_batch& batch, const answers& said, outp
     } else if (!input_.secret()) {
       append_record(batch, said, i, out);
     }
-    out.append(asked_.inverted() ? R"(,"maybe":false,"filters":[)"
-                                 : R"(,"maybe":true,"filters":[)");
+    out.append(R"(,"maybe":)");
+    out.append(asked_.selects() == selection::members       ? "true"
+               : asked_.selects() == selection::non_members ? "false"
+                                                            : "null");
+    out.append(R"(,"filters":[)");
     append_names(said, i, out, json_text);
     out.append("]}\n");
   }

@@ -18,8 +18,8 @@ struct shown_places {
   bool lines = false;
 };
 
-/// Prints the selected lines of a batch. With several filters, and unless inverted, the names of
-/// the matching filters and a tab precede each line. Then follow the places, as grep prints them.
+/// Prints the selected lines of a batch. With several filters, the names of the matching
+/// filters and a tab precede each line. Then follow the places, as grep prints them.
 /// Threads may print at once if places are not shown.
 class match_printer {
  public:
@@ -45,7 +45,9 @@ class match_printer {
   void append_place(std::uint64_t line, Out& out) const;
   void append_record(const key_batch& batch, const answers& said, std::size_t line,
                      output& out) const;
-  bool names_filters() const noexcept { return asked_.filters() > 1 && !asked_.inverted(); }
+  bool names_filters() const noexcept {
+    return asked_.filters() > 1 && asked_.selects() == selection::members;
+  }
 
   const query& asked_;
   const key_input& input_;

@@ -197,8 +197,13 @@ figures info_figures(const dialects::foreign_info& info) {
   own_texts own = {{"format", fmt::format("{}, {}", info.format, info.variant)},
                    {"variant", ""},
                    {"bits", size_text(info.bits, info.bytes())},
-                   {"bytes", ""},
-                   {"estimated_size", keys_text(info.estimated_size, info.fill)}};
+                   {"bytes", ""}};
+  if (info.estimated_size) {
+    own["estimated_size"] = keys_text(*info.estimated_size, info.fill.value_or(0));
+  }
+  if (info.current_fpr && dialects::find(info.format).value()->is_static()) {
+    own["current_fpr"] = format_rate(*info.current_fpr) + " of keys outside the universe";
+  }
   if (info.capacity) {
     own["capacity"] = format_count(*info.capacity, "key");
     own["bits_per_key"] = fmt::format("{:.2f} at capacity", *info.bits_per_key());

@@ -9,6 +9,7 @@
 
 namespace bloomset::dialects {
 namespace {
+namespace first_bytes {
 
 using bytes_view = std::span<const std::byte>;
 
@@ -107,6 +108,28 @@ bool bip37(bytes_view bytes) noexcept {
   return size >= in_three && size <= max_size && bytes.size() - 3 <= size + trailer;
 }
 
+/// A version, and the first layer or the salt before it.
+bool cascade(bytes_view bytes) noexcept {
+  constexpr std::size_t layer_bytes = 10;
+  std::size_t at = 2;
+  if (has(bytes, 0, {2, 0}) && bytes.size() >= 4 && bytes[2] <= std::byte{1}) {
+    at = 4 + std::to_integer<std::size_t>(bytes[3]);
+  } else if (!has(bytes, 0, {1, 0})) {
+    return false;
+  }
+  return bytes.size() >= at + layer_bytes && bytes[at] >= std::byte{1} &&
+         bytes[at] <= std::byte{3} && has(bytes, at + layer_bytes - 1, {1});
+}
+
+/// The signature of an index, or a version and a plausible number of logs.
+bool clubcard(bytes_view bytes) noexcept {
+  constexpr unsigned max_logs = 1000;
+  if (has(bytes, 0, {'u', 'p', 'k', 'i', 'i', 'd', 'x'})) return true;
+  if (bytes.size() < 10) return false;
+  if (has(bytes, 0, {4, 0})) return big_endian<std::uint16_t>(bytes.data() + 2) <= max_logs;
+  return has(bytes, 0, {3, 0}) && little_endian<std::uint64_t>(bytes.data() + 2) <= max_logs;
+}
+
 struct beginning {
   row format;
   bool (*is)(bytes_view) noexcept;
@@ -116,14 +139,16 @@ struct beginning {
 constexpr std::array beginnings = {
     beginning{row::squid, squid},         beginning{row::parquet, parquet},
     beginning{row::dcso, dcso},           beginning{row::spark, spark},
-    beginning{row::cassandra, cassandra}, beginning{row::guava, guava},
+    beginning{row::cassandra, cassandra}, beginning{row::cascade, cascade},
+    beginning{row::clubcard, clubcard},   beginning{row::guava, guava},
     beginning{row::bip37, bip37},
 };
 
+}  // namespace first_bytes
 }  // namespace
 
-const dialect* begins_as(bytes_view bytes) noexcept {
-  for (const beginning& each : beginnings) {
+const dialect* begins_as(std::span<const std::byte> bytes) noexcept {
+  for (const auto& each : first_bytes::beginnings) {
     if (each.is(bytes)) return &row_of(each.format);
   }
   return nullptr;

@@ -74,7 +74,6 @@ class bloom_model final : public bloom_face<C> {
     info.estimated_size = filter_.estimate_size();
     info.current_fpr = filter_.current_fpr();
     info.fill = filter_.fill();
-    info.can_insert = true;
     info.can_merge = true;
     container_.describe(info);
     return info;

@@ -2,6 +2,7 @@
 
 // The interface behind a foreign filter.
 
+#include <algorithm>
 #include <bloomset/dialects/dialect.hpp>
 
 namespace bloomset::dialects {
@@ -23,6 +24,11 @@ class foreign_filter::model {
   virtual bool fits(std::string_view key) const = 0;
   virtual void may_contain(std::span<const std::string_view> keys,
                            std::span<bool> answers) const noexcept = 0;
+  virtual bool covers_all_keys() const noexcept { return true; }
+  virtual void covers(std::span<const std::string_view> keys,
+                      std::span<bool> covered) const noexcept {
+    std::fill_n(covered.begin(), keys.size(), true);
+  }
   virtual result<insert_summary> insert(std::span<const std::string_view> keys) = 0;
   virtual result<void> merge(const model& other) = 0;
   /// Folds by the factor, or to the rate if the factor is 0.

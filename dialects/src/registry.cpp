@@ -33,14 +33,14 @@ std::vector<property> figures_of(const foreign_info& info) {
           {"kind", std::string(info.kind)},
           known("capacity", info.capacity),
           known("count", info.count),
-          {"estimated_size", info.estimated_size},
+          known("estimated_size", info.estimated_size),
           {"bits", info.bits},
           {"bytes", info.bytes()},
-          {"hashes", std::uint64_t{info.hashes}},
+          known("hashes", info.hashes),
           known("bits_per_key", info.bits_per_key()),
           known("planned_fpr", info.planned_fpr),
-          {"current_fpr", info.current_fpr},
-          {"fill", info.fill},
+          known("current_fpr", info.current_fpr),
+          known("fill", info.fill),
           // No verb inserts into such a filter.
           {"can", names_of(abilities{.merge = info.can_merge})},
           {"extras", info.extras}};
@@ -100,6 +100,13 @@ void foreign_filter::may_contain(std::span<const std::string_view> keys,
                                  std::span<bool> answers) const noexcept {
   get().may_contain(keys, answers);
 }
+bool foreign_filter::covers_all_keys() const noexcept {
+  return get().covers_all_keys();
+}
+void foreign_filter::covers(std::span<const std::string_view> keys,
+                            std::span<bool> covered) const noexcept {
+  get().covers(keys, covered);
+}
 result<insert_summary> foreign_filter::insert(std::span<const std::string_view> keys) {
   return get().insert(keys);
 }
@@ -138,7 +145,8 @@ std::span<const dialect> all() noexcept {
   // In the order of `row`.
   static const std::array rows = {squid_dialect(),     parquet_dialect(), leveldb_dialect(),
                                   dcso_dialect(),      guava_dialect(),   spark_dialect(),
-                                  cassandra_dialect(), bip37_dialect()};
+                                  cassandra_dialect(), bip37_dialect(),   cascade_dialect(),
+                                  clubcard_dialect()};
   return rows;
 }
 
@@ -247,7 +255,29 @@ result<option_list> options_for(const dialect& as, const std::string& path, opti
 
 result<foreign_filter> create(const dialect& as, const plan_request& request) {
   if (auto ok = check_options(as, request.options); !ok) return fail(std::move(ok.error()));
+  if (as.is_static()) {
+    return fail(errc::unsupported,
+                fmt::format("a filter of format {} is built once, from its members and all other "
+                            "keys that will be queried; give the universe of keys",
+                            as.name));
+  }
   return as.create(request);
+}
+
+result<foreign_filter> build(const dialect& as, const plan_request& request,
+                             const static_keys& keys) {
+  if (auto ok = check_options(as, request.options); !ok) return fail(std::move(ok.error()));
+  if (!as.is_static()) {
+    return fail(errc::unsupported,
+                fmt::format("a filter of format {} is made of its members only; leave the universe "
+                            "out",
+                            as.name));
+  }
+  try {
+    return as.build(request, keys);
+  } catch (const std::bad_alloc&) {
+    return fail(errc::out_of_memory, "there is not enough memory for the keys and the filter");
+  }
 }
 
 }  // namespace bloomset::dialects

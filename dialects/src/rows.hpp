@@ -14,9 +14,22 @@ dialect guava_dialect() noexcept;
 dialect spark_dialect() noexcept;
 dialect cassandra_dialect() noexcept;
 dialect bip37_dialect() noexcept;
+dialect cascade_dialect() noexcept;
+dialect clubcard_dialect() noexcept;
 
 /// A row's place in all().
-enum class row : std::uint8_t { squid, parquet, leveldb, dcso, guava, spark, cassandra, bip37 };
+enum class row : std::uint8_t {
+  squid,
+  parquet,
+  leveldb,
+  dcso,
+  guava,
+  spark,
+  cassandra,
+  bip37,
+  cascade,
+  clubcard
+};
 
 inline const dialect& row_of(row which) noexcept {
   return all()[static_cast<std::size_t>(which)];

@@ -76,17 +76,18 @@ class parquet_model final : public parquet_face {
     info.hashes = 8;
     double none = 1;
     double ones = 0;
+    double keys = 0;
     for (const auto& each : filters_) {
       const auto bits = static_cast<double>(each.params().bits());
       info.bits += each.params().bits();
-      info.estimated_size += each.estimate_size();
+      keys += each.estimate_size();
       none *= 1 - each.current_fpr();
       ones += each.fill() * bits;
     }
+    info.estimated_size = keys;
     // A non-member passes if any of them lets it.
     info.current_fpr = filters_.size() == 1 ? filters_.front().current_fpr() : 1 - none;
     info.fill = info.bits == 0 ? 0 : ones / static_cast<double>(info.bits);
-    info.can_insert = !in_file();
     info.can_merge = !in_file();
     info.extras.push_back({"blocks", info.bits / 256});
     if (in_file()) info.extras.push_back({"row_groups", std::uint64_t{filters_.size()}});

@@ -39,16 +39,16 @@ using option_list = std::vector<std::pair<std::string, std::string>>;
 struct foreign_info {
   std::string_view format;                ///< the dialect's name
   std::string variant;                    ///< the container or version of the format
-  std::string_view kind;                  ///< of filter: bloom or blocked_bloom
+  std::string_view kind;                  ///< of filter: bloom, blocked_bloom, cascade or clubcard
   std::uint64_t bits = 0;                 ///< m
-  unsigned hashes = 0;                    ///< k
+  std::optional<unsigned> hashes;         ///< k; of a cascade's first layer
   std::optional<std::uint64_t> capacity;  ///< the planned number of keys
   std::optional<double> planned_fpr;
-  std::optional<std::uint64_t> count;  ///< keys inserted, as the original software counts them
-  double estimated_size = 0;           ///< distinct keys, from the bits; may be infinite
-  double current_fpr = 0;              ///< computed from the bits
-  double fill = 0;                     ///< share of set bits, in [0, 1]
-  bool can_insert = false;
+  std::optional<std::uint64_t> count;    ///< keys inserted, as the original software counts them
+  std::optional<double> estimated_size;  ///< distinct keys, from the bits; may be infinite
+  /// Computed from the bits. If the filter was built for a universe: of keys outside it.
+  std::optional<double> current_fpr;
+  std::optional<double> fill;  ///< share of set bits, in [0, 1]
   bool can_merge = false;
   std::vector<property> extras;
 
@@ -118,8 +118,16 @@ class foreign_filter {
   /// Precondition: answers.size() >= keys.size().
   void may_contain(std::span<const std::string_view> keys, std::span<bool> answers) const noexcept;
 
+  /// Whether every key has an answer. Some formats answer only for keys of a known part of the
+  /// world, such as certificates of enrolled issuers: may_contain() is false for all others, which
+  /// says nothing about them.
+  bool covers_all_keys() const noexcept;
+  /// Per key, whether it has an answer. False too for a key that is not accepted, unless all keys
+  /// are covered. Precondition: covered.size() >= keys.size().
+  void covers(std::span<const std::string_view> keys, std::span<bool> covered) const noexcept;
+
   /// Inserts in order, up to the first key that is not accepted (summary.done < keys.size()). Fails
-  /// with unsupported if the filter was opened read-only.
+  /// with unsupported if the filter was opened read-only, or if the format is static.
   result<insert_summary> insert(std::span<const std::string_view> keys);
 
   /// Makes this the filter of both sets of keys, with the count that the original software would
@@ -160,6 +168,13 @@ struct open_request {
   option_list options = {};
 };
 
+/// The keys of a filter that is built once.
+struct static_keys {
+  std::span<const std::string_view> members;
+  /// All keys that will ever be queried. Members may be missing or repeated here.
+  std::span<const std::string_view> universe;
+};
+
 /// One row of the registry.
 struct dialect {
   std::string_view name;
@@ -171,10 +186,16 @@ struct dialect {
   /// bytes are malformed.
   result<foreign_filter> (*open)(const mapped_storage& bytes, const open_request& request);
   /// An empty filter of the size that the original software would choose. Omitted values have the
-  /// original's defaults. Fails with invalid_argument for values that the format cannot store.
+  /// original's defaults. Fails with invalid_argument for values that the format cannot store. Null
+  /// for a static format, whose filters do not insert.
   result<foreign_filter> (*create)(const plan_request& request);
   /// The options that the name of a file contains. Null if names of this format contain none.
   option_list (*named)(const std::string& path) = nullptr;
+  /// Static formats: the filter that answers every key of the universe exactly. The same sets give
+  /// the same bytes in any order. Null for other formats.
+  result<foreign_filter> (*build)(const plan_request& request, const static_keys& keys) = nullptr;
+
+  bool is_static() const noexcept { return build != nullptr; }
 };
 
 /// All dialects, in the order in which they are shown.
@@ -212,8 +233,14 @@ result<foreign_filter> open(const mapped_storage& bytes, const open_request& req
 /// name.
 result<option_list> options_for(const dialect& as, const std::string& path, option_list given);
 
-/// An empty filter to insert into. Checks the options as check_options() does.
+/// An empty filter to insert into. Checks the options as check_options() does. Fails with
+/// unsupported for a static format.
 result<foreign_filter> create(const dialect& as, const plan_request& request);
+
+/// A filter of a static format. Checks the options as check_options() does. Fails with unsupported
+/// for other formats, and with invalid_argument for a key that the format does not accept.
+result<foreign_filter> build(const dialect& as, const plan_request& request,
+                             const static_keys& keys);
 
 }  // namespace bloomset::dialects
 
