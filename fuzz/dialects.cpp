@@ -41,6 +41,8 @@ const std::vector<reading>& readings() {
       {"bip37", {}},
       {"spark", {{"type", "string"}}},
       {"spark", {{"type", "long"}}},
+      {"cascade", {}},
+      {"clubcard", {}},
   };
   return all;
 }
@@ -53,15 +55,22 @@ bloomset::result<d::foreign_filter> open(const reading& as, const std::vector<st
 }
 
 void use(const reading& as, d::foreign_filter& filter, bloomset::access how) {
-  const std::array<std::string_view, 4> keys = {"1", "-22.5", "", "\xe2\x82\xac"};
-  std::array<bool, 4> answers{};
+  const std::string id(64, 'a');
+  const std::string certificate = id + ":008101:" + id + "@1500";
+  const std::array<std::string_view, 5> keys = {"1", "-22.5", "", "\xe2\x82\xac", certificate};
+  std::array<bool, 5> answers{};
+  std::array<bool, 5> covered{};
   filter.may_contain(keys, answers);
+  filter.covers(keys, covered);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     require(answers.at(i) == filter.may_contain(keys.at(i)), "a batch answers otherwise");
     if (answers.at(i)) require(filter.accepts(keys.at(i)).has_value(), "a member not accepted");
+    require(covered.at(i) || !answers.at(i), "an answer for a key that is not covered");
+    require(covered.at(i) || !filter.covers_all_keys(), "not all keys are covered");
   }
   const auto info = filter.info();
-  require(info.current_fpr >= 0 && info.current_fpr <= 1, "a rate outside of 0 to 1");
+  const double rate = info.current_fpr.value_or(0);
+  require(rate >= 0 && rate <= 1, "a rate outside of 0 to 1");
   const auto inserted = filter.insert(std::span(keys).first(1));
   require(!inserted || how == bloomset::access::writable, "a read-only filter was changed");
   if (inserted && inserted->done == 1 && filter.askable()) {

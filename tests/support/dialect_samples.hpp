@@ -42,11 +42,34 @@ struct dialect_sample {
   dialects::option_list reading;
   std::vector<std::byte> bytes = {};
 
-  /// Numbers, which every format accepts.
+  const dialects::dialect& row() const { return *dialects::find(format).value(); }
+
+  /// A number, which most formats accept, or the certificate of that number.
+  std::string key(std::uint64_t number) const {
+    if (format != "clubcard") return std::to_string(number);
+    return fmt::format("{}:{:08x}", std::string(64, 'a'), number);
+  }
+
   std::vector<std::string> keys() const {
     std::vector<std::string> all;
-    for (int i = 0; i < 500; ++i) all.push_back(std::to_string(i * 3));
+    for (std::uint64_t i = 0; i < 500; ++i) all.push_back(key(i * 3));
     return all;
+  }
+
+  /// The keys and twenty times as many others, for static formats.
+  std::vector<std::string> universe() const {
+    std::vector<std::string> all;
+    for (std::uint64_t i = 0; i < 10'500; ++i) all.push_back(key(i));
+    return all;
+  }
+
+  /// A filter of the keys.
+  result<dialects::foreign_filter> filled() const;
+
+  /// An empty filter.
+  result<dialects::foreign_filter> made(const plan_request& request) const {
+    return row().is_static() ? dialects::build(row(), request, {})
+                             : dialects::create(row(), request);
   }
 
   /// Requests whose filters have other places.
@@ -68,6 +91,26 @@ struct dialect_sample {
     return all;
   }
 };
+
+inline std::vector<std::string_view> views_of(const std::vector<std::string>& keys) {
+  return {keys.begin(), keys.end()};
+}
+
+inline result<dialects::foreign_filter> dialect_sample::filled() const {
+  const auto members = keys();
+  if (row().is_static()) {
+    const auto all = universe();
+    const auto member_views = views_of(members);
+    const auto all_views = views_of(all);
+    return dialects::build(row(), building, {.members = member_views, .universe = all_views});
+  }
+  auto filter = dialects::create(row(), building);
+  if (!filter) return filter;
+  const auto inserted = insert_all(*filter, members);
+  if (!inserted) return fail(inserted.error());
+  if (inserted->done != members.size()) return fail(errc::full, "keys do not fit " + name);
+  return filter;
+}
 
 inline const std::vector<dialect_sample>& dialect_samples() {
   static const std::vector<dialect_sample> all = [] {
@@ -101,12 +144,18 @@ inline const std::vector<dialect_sample>& dialect_samples() {
         same_options("cassandra_mc", "cassandra", {{"version", "mc"}, {"type", "int"}}),
         same_options("cassandra_nb", "cassandra", {{"version", "nb"}, {"type", "bytes"}}),
         {"bip37", "bip37", {.capacity = 500, .seed = 99}, {}},
+        {"cascade", "cascade", {}, {}},
+        {"cascade_1", "cascade", {.options = {{"hash", "murmur3"}, {"version", "1"}}}, {}},
+        {"cascade_ctr", "cascade", {.options = {{"hash", "sha256ctr"}, {"salt", "00ff"}}}, {}},
+        {"clubcard",
+         "clubcard",
+         {.options = {{"coverage", std::string(64, 'b') + "@1000-2000"}}},
+         {}},
+        {"clubcard_3", "clubcard", {.options = {{"version", "3"}}}, {}},
     };
     for (dialect_sample& each : made) {
-      auto filter = dialects::create(*dialects::find(each.format).value(), each.building);
-      if (!filter) throw std::runtime_error(filter.error().message);
-      if (!insert_all(*filter, each.keys()))
-        throw std::runtime_error("keys do not fit " + each.name);
+      const auto filter = each.filled();
+      if (!filter) throw std::runtime_error(each.name + ": " + filter.error().message);
       each.bytes = filter->image()->bytes();
     }
     return made;

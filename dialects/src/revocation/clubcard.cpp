@@ -280,16 +280,16 @@ bool clubcard::covers(std::span<const log_entry> logs) const noexcept {
   });
 }
 
-revocation clubcard::status(const certificate& of, sha256& hasher) const noexcept {
-  const clubcard_issuer* const issuer = find(of.issuer());
-  if (issuer == nullptr) return revocation::not_enrolled;
-  const clubcard_hash hash(hasher({of.bytes}));
+bool clubcard::is_revoked(const certificate& which, sha256& hasher) const noexcept {
+  const clubcard_issuer* const issuer = find(which.issuer());
+  if (issuer == nullptr) return false;
+  const clubcard_hash hash(hasher({which.bytes}));
   const std::uint64_t row =
       issuer->exact_offset + hash.row % std::max<std::uint64_t>(1, issuer->exact_rows);
   const bool held = issuer->passes(hash, columns) && !exact.is_odd(hash.coefficients, row) &&
                     !std::binary_search(issuer->exceptions.begin(), issuer->exceptions.end(),
-                                        of.serial(), bytes_less);
-  return held != issuer->inverted ? revocation::revoked : revocation::good;
+                                        which.serial(), bytes_less);
+  return held != issuer->inverted;
 }
 
 result<clubcard> read_clubcard(std::span<const std::byte> bytes) {

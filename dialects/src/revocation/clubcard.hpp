@@ -55,13 +55,6 @@ struct clubcard_issuer {
   bool passes(const clubcard_hash& of, std::span<const clubcard_column> columns) const noexcept;
 };
 
-enum class revocation : std::uint8_t {
-  not_covered,   ///< no log shows that the certificate was seen
-  not_enrolled,  ///< the filter does not know its issuer
-  good,
-  revoked
-};
-
 /// A clubcard over the bytes of its file.
 struct clubcard {
   std::uint8_t version = 4;
@@ -72,8 +65,8 @@ struct clubcard {
 
   const clubcard_issuer* find(std::span<const std::byte> issuer) const noexcept;
   bool covers(std::span<const log_entry> logs) const noexcept;
-  /// Does not check the coverage.
-  revocation status(const certificate& of, sha256& hasher) const noexcept;
+  /// False for a certificate of an issuer that the filter does not know.
+  bool is_revoked(const certificate& which, sha256& hasher) const noexcept;
 };
 
 /// Reads version 3 or 4. Fails with corrupt or unsupported. Memory is in proportion to the bytes.

@@ -55,33 +55,41 @@ class revocation_model : public static_model {
                             key.size() > shown ? "..." : "", key_form_name()));
   }
 
+  bool fits(std::string_view key) const override {
+    std::vector<std::byte> scratch;
+    return read(key, scratch).has_value();
+  }
+
   void may_contain(std::span<const std::string_view> keys,
                    std::span<bool> answers) const noexcept override {
-    statuses(keys, answers, [](revocation status) { return status == revocation::revoked; });
+    sha256 hasher;
+    std::vector<std::byte> scratch;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const auto which = read(keys[i], scratch);
+      answers[i] = which && knows(*which) && is_revoked(*which, hasher);
+    }
   }
   bool covers_all_keys() const noexcept override { return false; }
   void covers(std::span<const std::string_view> keys,
               std::span<bool> covered) const noexcept override {
-    statuses(keys, covered, [](revocation status) {
-      return status == revocation::revoked || status == revocation::good;
-    });
+    std::vector<std::byte> scratch;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const auto which = read(keys[i], scratch);
+      covered[i] = which && knows(*which);
+    }
   }
 
   result<foreign_image> image() const override { return foreign_image{{}, bytes_.bytes(), {}}; }
 
  private:
-  virtual revocation status(const certificate& of, sha256& hasher) const = 0;
-
-  template <class Wanted>
-  void statuses(std::span<const std::string_view> keys, std::span<bool> answers,
-                Wanted&& wanted) const noexcept {
-    sha256 hasher;
-    std::vector<std::byte> scratch;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const auto read = fits(keys[i]) ? read_certificate(keys[i], scratch) : std::nullopt;
-      answers[i] = read && wanted(status(*read, hasher));
-    }
+  /// The certificate, if it is in the form that the filter needs.
+  virtual std::optional<certificate> read(std::string_view key,
+                                          std::vector<std::byte>& scratch) const {
+    return read_certificate(key, scratch);
   }
+  virtual bool knows(const certificate& which) const = 0;
+  /// Precondition: knows(which).
+  virtual bool is_revoked(const certificate& which, sha256& hasher) const = 0;
 
   mapped_storage bytes_;
 };
@@ -126,17 +134,16 @@ class clubcard_model final : public revocation_model {
   std::string_view key_form_name() const noexcept override {
     return "a certificate ISSUER:SERIAL or ISSUER:SERIAL:LOG@TIME,... in hexadecimal";
   }
-  bool fits(std::string_view key) const override {
-    std::vector<std::byte> scratch;
-    return read_certificate(key, scratch).has_value();
-  }
 
   result<foreign_filter> convert(const dialect& to, const option_list& given) const override;
 
  private:
-  revocation status(const certificate& of, sha256& hasher) const override {
-    if (!of.logs.empty() && !card_.covers(of.logs)) return revocation::not_covered;
-    return card_.status(of, hasher);
+  bool knows(const certificate& which) const override {
+    return card_.find(which.issuer()) != nullptr &&
+           (which.logs.empty() || card_.covers(which.logs));
+  }
+  bool is_revoked(const certificate& which, sha256& hasher) const override {
+    return card_.is_revoked(which, hasher);
   }
 
   clubcard card_;
@@ -188,12 +195,6 @@ class index_model final : public revocation_model {
   std::string_view key_form_name() const noexcept override {
     return "a certificate ISSUER:SERIAL:LOG@TIME,... in hexadecimal";
   }
-  bool fits(std::string_view key) const override {
-    std::vector<std::byte> scratch;
-    const auto read = read_certificate(key, scratch);
-    return read && !read->logs.empty();
-  }
-
   result<foreign_filter> convert(const dialect& to, const option_list&) const override {
     if (&to != &format()) return other_format(format(), to);
     return fail(errc::unsupported,
@@ -201,13 +202,24 @@ class index_model final : public revocation_model {
   }
 
  private:
-  /// Asks all filters that cover the certificate: revoked in one is revoked.
-  revocation status(const certificate& of, sha256& hasher) const override {
-    auto best = revocation::not_covered;
-    for (const std::size_t file : index_.files_for(of.logs)) {
-      best = std::max(best, cards_[file].card.status(of, hasher));
-    }
-    return best;
+  /// Without its logs no filter is known to cover a certificate.
+  std::optional<certificate> read(std::string_view key,
+                                  std::vector<std::byte>& scratch) const override {
+    auto which = read_certificate(key, scratch);
+    return which && which->logs.empty() ? std::nullopt : std::move(which);
+  }
+  bool knows(const certificate& which) const override {
+    const auto files = index_.files_for(which.logs);
+    return std::any_of(files.begin(), files.end(), [&](std::size_t file) {
+      return cards_[file].card.find(which.issuer()) != nullptr;
+    });
+  }
+  /// Several filters can cover a certificate, and revoked in one is revoked.
+  bool is_revoked(const certificate& which, sha256& hasher) const override {
+    const auto files = index_.files_for(which.logs);
+    return std::any_of(files.begin(), files.end(), [&](std::size_t file) {
+      return cards_[file].card.is_revoked(which, hasher);
+    });
   }
 
   clubcard_index index_;
