@@ -253,8 +253,9 @@ result<built_clubcard> build_clubcard(std::span<const std::string_view> members,
                                       std::span<const std::string_view> others) {
   constexpr std::uint64_t max_rows = std::numeric_limits<std::uint32_t>::max();
   std::vector<issuer_keys> all = by_issuer(members, others);
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return a.rank > b.rank; });
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return a.rank != b.rank ? a.rank > b.rank : a.id < b.id;
+  });
   built_clubcard made;
   std::uint64_t rows = 0;
   for (const issuer_keys& each : all) {
