@@ -86,6 +86,7 @@ void use(const reading& as, d::foreign_filter& filter, bloomset::access how) {
     require(answers.at(i) == again->may_contain(keys.at(i)), "what was written answers otherwise");
   }
   require(again->image()->bytes() == bytes, "what was read is written otherwise");
+  if (filter.merge(*again)) require(filter.image().has_value(), "a merge that cannot be written");
 }
 
 }  // namespace

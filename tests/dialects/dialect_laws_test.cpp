@@ -92,10 +92,9 @@ TEST_P(inserting_dialect, inserts_into_a_copy) {
   EXPECT_EQ(sample_.bytes, before);
 }
 
-TEST_P(static_dialect, never_changes) {
+TEST_P(static_dialect, inserts_nothing) {
   auto writing = opened(access::writable);
   EXPECT_EQ(insert_all(*writing, {"7"}).error().code, errc::unsupported);
-  EXPECT_EQ(writing->merge(*opened()).error().code, errc::unsupported);
 }
 
 // NOLINTBEGIN(bugprone-use-after-move): that is the test

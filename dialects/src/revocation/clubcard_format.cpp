@@ -24,24 +24,33 @@ constexpr std::array options = {
                 "for building: the times of which all certificates of each log are known (default "
                 "none: other programs then find no certificate covered)"}};
 
-/// One clubcard, with the bytes that it refers to.
+/// One clubcard, with the bytes that it refers to and the name of its file.
 struct opened_card {
   clubcard card;
   mapped_storage bytes;
+  std::string name;
 };
 
-result<opened_card> open_card(mapped_storage bytes) {
+result<opened_card> open_card(mapped_storage bytes, std::string name) {
   auto card = read_clubcard(bytes.bytes());
   if (!card) return fail(std::move(card.error()));
-  return opened_card{std::move(*card), std::move(bytes)};
+  return opened_card{std::move(*card), std::move(bytes), std::move(name)};
 }
 
-/// What both files have in common: keys are certificates, which may be unknown to the filter.
-class revocation_model : public static_model {
+/// One clubcard, or those that an index names. Keys are certificates, which may be unknown to all.
+class clubcard_model final : public static_model {
  public:
-  explicit revocation_model(mapped_storage bytes) : bytes_(std::move(bytes)) {}
+  /// The bytes are those of the index, or else of the only card. The folder is that of all files.
+  clubcard_model(std::vector<opened_card> cards, std::optional<clubcard_index> index,
+                 mapped_storage bytes, access how, std::filesystem::path folder)
+      : cards_(std::move(cards)),
+        index_(std::move(index)),
+        bytes_(std::move(bytes)),
+        how_(how),
+        folder_(std::move(folder)) {}
 
   const dialect& format() const noexcept override { return row_of(row::clubcard); }
+  foreign_info info() const override;
 
   result<void> askable() const override { return {}; }
   bool takes_any_key() const noexcept override { return false; }
@@ -54,7 +63,10 @@ class revocation_model : public static_model {
                 fmt::format("'{}{}' is not {}, as the filter's keys are", key.substr(0, shown),
                             key.size() > shown ? "..." : "", key_form_name()));
   }
-
+  std::string_view key_form_name() const noexcept override {
+    return index_ ? "a certificate ISSUER:SERIAL:LOG@TIME,... in hexadecimal"
+                  : "a certificate ISSUER:SERIAL or ISSUER:SERIAL:LOG@TIME,... in hexadecimal";
+  }
   bool fits(std::string_view key) const override {
     std::vector<std::byte> scratch;
     return read(key, scratch).has_value();
@@ -63,96 +75,154 @@ class revocation_model : public static_model {
   void may_contain(std::span<const std::string_view> keys,
                    std::span<bool> answers) const noexcept override {
     sha256 hasher;
-    std::vector<std::byte> scratch;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const auto which = read(keys[i], scratch);
-      answers[i] = which && knows(*which) && is_revoked(*which, hasher);
-    }
+    // Several filters can cover a certificate, and revoked in one is revoked.
+    any_card(keys, answers, [&](const clubcard& card, const certificate& which) {
+      return card.is_revoked(which, hasher);
+    });
   }
   bool covers_all_keys() const noexcept override { return false; }
   void covers(std::span<const std::string_view> keys,
               std::span<bool> covered) const noexcept override {
-    std::vector<std::byte> scratch;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const auto which = read(keys[i], scratch);
-      covered[i] = which && knows(*which);
-    }
+    any_card(keys, covered, [](const clubcard& card, const certificate& which) {
+      return card.find(which.issuer()) != nullptr;
+    });
   }
 
+  result<void> merge(const foreign_filter::model& other) override;
+  result<foreign_filter> convert(const dialect& to, const option_list& given) const override;
   result<foreign_image> image() const override { return foreign_image{{}, bytes_.bytes(), {}}; }
 
  private:
-  /// The certificate, if it is in the form that the filter needs.
-  virtual std::optional<certificate> read(std::string_view key,
-                                          std::vector<std::byte>& scratch) const {
-    return read_certificate(key, scratch);
+  /// The certificate. Without its logs an index knows of no filter that covers it.
+  std::optional<certificate> read(std::string_view key, std::vector<std::byte>& scratch) const {
+    auto which = read_certificate(key, scratch);
+    return index_ && which && which->logs.empty() ? std::nullopt : std::move(which);
   }
-  virtual bool knows(const certificate& which) const = 0;
-  /// Precondition: knows(which).
-  virtual bool is_revoked(const certificate& which, sha256& hasher) const = 0;
 
+  /// Per key, whether `holds(card, certificate)` is true of a card that covers the certificate.
+  template <class Holds>
+  void any_card(std::span<const std::string_view> keys, std::span<bool> answers,
+                Holds&& holds) const {
+    std::vector<std::byte> scratch;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      answers[i] = false;
+      const auto which = read(keys[i], scratch);
+      if (!which) continue;
+      if (!index_) {
+        const clubcard& card = cards_.front().card;
+        answers[i] = (which->logs.empty() || card.covers(which->logs)) && holds(card, *which);
+        continue;
+      }
+      const auto files = index_->files_for(which->logs);
+      answers[i] = std::any_of(files.begin(), files.end(),
+                               [&](std::size_t file) { return holds(cards_[file].card, *which); });
+    }
+  }
+
+  /// The intervals of all cards, by the cards' numbers.
+  std::vector<covered_interval> intervals() const {
+    return index_ ? intervals_of(*index_) : intervals_of(cards_.front().card);
+  }
+
+  std::vector<opened_card> cards_;
+  std::optional<clubcard_index> index_;
   mapped_storage bytes_;
+  access how_;
+  std::filesystem::path folder_;
 };
 
-void add_card(const clubcard& card, foreign_info& to) {
-  to.bits += 64 * card.exact.words();
-  for (const clubcard_column& each : card.columns) to.bits += 64 * each.words();
-}
-
-class clubcard_model final : public revocation_model {
- public:
-  explicit clubcard_model(opened_card card)
-      : revocation_model(std::move(card.bytes)), card_(std::move(card.card)) {}
-
-  foreign_info info() const override {
-    foreign_info info;
-    info.format = format().name;
-    info.variant = fmt::format("version {}", card_.version);
-    info.kind = "clubcard";
-    add_card(card_, info);
-    std::uint64_t inverted = 0;
-    std::uint64_t exceptions = 0;
-    double yes = 0;
-    for (const clubcard_issuer& each : card_.issuers) {
-      inverted += each.inverted;
-      exceptions += each.exceptions.size();
-      // Each column's product with another certificate is 0 half the time.
-      const double passes =
-          each.approx_rows == 0 ? 0 : 1 / numeric::power(2, std::uint32_t{each.rank} + 1);
-      yes += each.inverted ? 1 - passes : passes;
-    }
-    if (!card_.issuers.empty()) info.current_fpr = yes / static_cast<double>(card_.issuers.size());
-    info.extras = {{"issuers", std::uint64_t{card_.issuers.size()}},
-                   {"inverted_issuers", inverted},
-                   {"logs", std::uint64_t{card_.coverage.size()}},
-                   {"columns", std::uint64_t{card_.columns.size()}},
-                   {"exact_bytes", 8 * card_.exact.words()},
-                   {"exceptions", exceptions}};
+foreign_info clubcard_model::info() const {
+  foreign_info info;
+  info.format = format().name;
+  info.variant = index_ ? fmt::format("index, upkiidx{}", index_->version)
+                        : fmt::format("version {}", cards_.front().card.version);
+  info.kind = "clubcard";
+  info.can_merge = true;
+  for (const opened_card& each : cards_) {
+    info.bits += 64 * each.card.exact.words();
+    for (const clubcard_column& column : each.card.columns) info.bits += 64 * column.words();
+  }
+  if (index_) {
+    info.extras = {{"filters", std::uint64_t{cards_.size()}},
+                   {"logs", std::uint64_t{index_->logs.size()}},
+                   {"intervals", std::uint64_t{intervals().size()}}};
     return info;
   }
-
-  std::string_view key_form_name() const noexcept override {
-    return "a certificate ISSUER:SERIAL or ISSUER:SERIAL:LOG@TIME,... in hexadecimal";
+  const clubcard& card = cards_.front().card;
+  std::uint64_t inverted = 0;
+  std::uint64_t exceptions = 0;
+  double yes = 0;
+  for (const clubcard_issuer& each : card.issuers) {
+    inverted += each.inverted;
+    exceptions += each.exceptions.size();
+    // Each column's product with another certificate is 0 half the time.
+    const double passes =
+        each.approx_rows == 0 ? 0 : 1 / numeric::power(2, std::uint32_t{each.rank} + 1);
+    yes += each.inverted ? 1 - passes : passes;
   }
+  if (!card.issuers.empty()) info.current_fpr = yes / static_cast<double>(card.issuers.size());
+  info.extras = {{"issuers", std::uint64_t{card.issuers.size()}},
+                 {"inverted_issuers", inverted},
+                 {"logs", std::uint64_t{card.coverage.size()}},
+                 {"columns", std::uint64_t{card.columns.size()}},
+                 {"exact_bytes", 8 * card.exact.words()},
+                 {"exceptions", exceptions}};
+  return info;
+}
 
-  result<foreign_filter> convert(const dialect& to, const option_list& given) const override;
-
- private:
-  bool knows(const certificate& which) const override {
-    return card_.find(which.issuer()) != nullptr &&
-           (which.logs.empty() || card_.covers(which.logs));
+/// Makes this the index of both, which names the cards by their files' names.
+result<void> clubcard_model::merge(const foreign_filter::model& other) {
+  if (how_ == access::read_only) return read_only();
+  const auto& theirs = dynamic_cast<const clubcard_model&>(other);
+  std::error_code error;
+  const auto whole = [&](const std::filesystem::path& folder) {
+    return std::filesystem::absolute(folder / ".", error).lexically_normal();
+  };
+  if (whole(folder_) != whole(theirs.folder_) || error) {
+    return fail(errc::incompatible,
+                "an index names the filters of its own folder, and they are in two; move them "
+                "into one");
   }
-  bool is_revoked(const certificate& which, sha256& hasher) const override {
-    return card_.is_revoked(which, hasher);
+  std::vector<opened_card> cards = cards_;
+  std::vector<covered_interval> all = intervals();
+  std::vector<std::size_t> numbers;  // of their cards, here
+  std::vector<bool> is_new;
+  for (const opened_card& each : theirs.cards_) {
+    const auto at = std::find_if(cards.begin(), cards.end(),
+                                 [&](const auto& ours) { return ours.name == each.name; });
+    numbers.push_back(static_cast<std::size_t>(at - cards.begin()));
+    is_new.push_back(at == cards.end());
+    if (at != cards.end()) continue;
+    auto copy = open_card(keep({each.bytes.bytes().begin(), each.bytes.bytes().end()}), each.name);
+    if (!copy) return fail(std::move(copy.error()));
+    cards.push_back(std::move(*copy));
   }
+  for (covered_interval each : theirs.intervals()) {
+    if (!is_new[each.file]) continue;
+    each.file = numbers[each.file];
+    all.push_back(each);
+  }
+  std::vector<std::string> names;
+  for (const opened_card& each : cards) names.push_back(each.name);
+  auto bytes = write_clubcard_index(names, std::move(all));
+  if (!bytes) return fail(std::move(bytes.error()));
+  mapped_storage stored = keep(std::move(*bytes));
+  auto index = read_clubcard_index(stored.bytes());
+  if (!index) return fail(std::move(index.error()));
+  cards_ = std::move(cards);
+  index_ = std::move(*index);
+  bytes_ = std::move(stored);
+  return {};
+}
 
-  clubcard card_;
-};
-
-result<foreign_filter> over(mapped_storage bytes) {
-  auto card = open_card(std::move(bytes));
+result<foreign_filter> open_one(mapped_storage bytes, const open_request& request) {
+  const std::filesystem::path path = request.name;
+  std::vector<opened_card> cards;
+  auto card = open_card(bytes, path.filename().string());
   if (!card) return fail(std::move(card.error()));
-  return foreign_filter(std::make_unique<clubcard_model>(std::move(*card)));
+  cards.push_back(std::move(*card));
+  return foreign_filter(std::make_unique<clubcard_model>(
+      std::move(cards), std::nullopt, std::move(bytes), request.how, path.parent_path()));
 }
 
 /// The filter in a version's file.
@@ -162,69 +232,20 @@ result<foreign_filter> written(clubcard card, const option_list& given) {
   card.version = static_cast<std::uint8_t>(*version);
   auto bytes = write_clubcard(card);
   if (!bytes) return fail(std::move(bytes.error()));
-  return over(keep(std::move(*bytes)));
+  return open_one(keep(std::move(*bytes)), {});
 }
 
 result<foreign_filter> clubcard_model::convert(const dialect& to, const option_list& given) const {
   if (&to != &format()) return other_format(format(), to);
-  if (find_option(given, "coverage")) {
-    return fail(errc::invalid_argument, "the coverage is stored in the filter; leave it out");
-  }
-  return written(card_, given);
-}
-
-class index_model final : public revocation_model {
- public:
-  index_model(clubcard_index index, std::vector<opened_card> cards, mapped_storage bytes)
-      : revocation_model(std::move(bytes)), index_(std::move(index)), cards_(std::move(cards)) {}
-
-  foreign_info info() const override {
-    foreign_info info;
-    info.format = format().name;
-    info.variant = fmt::format("index, upkiidx{}", index_.version);
-    info.kind = "clubcard";
-    for (const opened_card& each : cards_) add_card(each.card, info);
-    std::uint64_t intervals = 0;
-    for (const auto& each : index_.logs) intervals += each.entries.size();
-    info.extras = {{"filters", std::uint64_t{cards_.size()}},
-                   {"logs", std::uint64_t{index_.logs.size()}},
-                   {"intervals", intervals}};
-    return info;
-  }
-
-  std::string_view key_form_name() const noexcept override {
-    return "a certificate ISSUER:SERIAL:LOG@TIME,... in hexadecimal";
-  }
-  result<foreign_filter> convert(const dialect& to, const option_list&) const override {
-    if (&to != &format()) return other_format(format(), to);
+  if (index_) {
     return fail(errc::unsupported,
                 "this is the index of several filters; convert each filter that it names");
   }
-
- private:
-  /// Without its logs no filter is known to cover a certificate.
-  std::optional<certificate> read(std::string_view key,
-                                  std::vector<std::byte>& scratch) const override {
-    auto which = read_certificate(key, scratch);
-    return which && which->logs.empty() ? std::nullopt : std::move(which);
+  if (find_option(given, "coverage")) {
+    return fail(errc::invalid_argument, "the coverage is stored in the filter; leave it out");
   }
-  bool knows(const certificate& which) const override {
-    const auto files = index_.files_for(which.logs);
-    return std::any_of(files.begin(), files.end(), [&](std::size_t file) {
-      return cards_[file].card.find(which.issuer()) != nullptr;
-    });
-  }
-  /// Several filters can cover a certificate, and revoked in one is revoked.
-  bool is_revoked(const certificate& which, sha256& hasher) const override {
-    const auto files = index_.files_for(which.logs);
-    return std::any_of(files.begin(), files.end(), [&](std::size_t file) {
-      return cards_[file].card.is_revoked(which, hasher);
-    });
-  }
-
-  clubcard_index index_;
-  std::vector<opened_card> cards_;
-};
+  return written(cards_.front().card, given);
+}
 
 result<foreign_filter> open_index(const mapped_storage& bytes, const open_request& request) {
   auto index = read_clubcard_index(bytes.bytes());
@@ -242,13 +263,14 @@ result<foreign_filter> open_index(const mapped_storage& bytes, const open_reques
     }
     auto mapped = map_bytes(path);
     if (!mapped) return fail(std::move(mapped.error()));
-    auto card = open_card(std::move(*mapped));
+    auto card = open_card(std::move(*mapped), name);
     if (!card) {
       return fail(card.error().code, fmt::format("its filter {}: {}", name, card.error().message));
     }
     cards.push_back(std::move(*card));
   }
-  return foreign_filter(std::make_unique<index_model>(std::move(*index), std::move(cards), bytes));
+  return foreign_filter(std::make_unique<clubcard_model>(std::move(cards), std::move(*index), bytes,
+                                                         request.how, folder));
 }
 
 recognition looks_like(std::span<const std::byte> bytes) noexcept {
@@ -265,7 +287,7 @@ result<foreign_filter> open_filter(const mapped_storage& given, const open_reque
   }
   const mapped_storage bytes = bytes_for(given, request.how);
   if (is_clubcard_index(bytes.bytes())) return open_index(bytes, request);
-  return over(bytes);
+  return open_one(bytes, request);
 }
 
 /// The keys' bytes, one after the other, and where each ends.

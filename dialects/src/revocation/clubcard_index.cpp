@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <tuple>
 
 #include "options.hpp"
 
@@ -14,15 +16,20 @@ constexpr std::size_t signature_bytes = signature.size() + 1;
 constexpr std::size_t name_bytes = 32;
 constexpr std::size_t log_bytes = id_bytes + 10;
 
-/// A file name that cannot leave its folder: zeros follow its characters.
+/// Whether an index can store the name. No such name leaves the index's folder.
+bool is_name(std::string_view name) noexcept {
+  constexpr std::string_view allowed =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
+  return !name.empty() && name.size() <= name_bytes && name != "." && name != ".." &&
+         name.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+/// Zeros follow a name's characters.
 result<std::string> read_name(std::span<const std::byte> field) {
   const std::string_view text(reinterpret_cast<const char*>(field.data()), field.size());
   const std::string_view name = text.substr(0, text.find('\0'));
   const bool is_padded = text.find_first_not_of('\0', name.size()) == std::string_view::npos;
-  constexpr std::string_view allowed =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
-  if (!is_padded || name.empty() || name == "." || name == ".." ||
-      name.find_first_not_of(allowed) != std::string_view::npos) {
+  if (!is_padded || !is_name(name)) {
     return fail(errc::corrupt,
                 "a file's name in it has other characters than letters, digits, '-', '.' and '_'; "
                 "get the index anew");
@@ -46,6 +53,80 @@ std::vector<std::size_t> clubcard_index::files_for(std::span<const log_entry> of
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
+}
+
+std::vector<covered_interval> intervals_of(const clubcard_index& index) {
+  std::vector<covered_interval> all;
+  for (const clubcard_index::log& log : index.logs) {
+    for (const auto& each : log.entries) all.push_back({{log.id, each.low, each.high}, each.file});
+  }
+  return all;
+}
+
+std::vector<covered_interval> intervals_of(const clubcard& card) {
+  std::vector<covered_interval> all;
+  all.reserve(card.coverage.size());
+  for (const log_interval& each : card.coverage) all.push_back({each, 0});
+  return all;
+}
+
+result<std::vector<std::byte>> write_clubcard_index(std::span<const std::string> files,
+                                                    std::vector<covered_interval> intervals) {
+  constexpr std::size_t max_count = std::numeric_limits<std::uint16_t>::max();
+  constexpr std::size_t entry_bytes = 18;
+  for (const std::string& name : files) {
+    if (is_name(name)) continue;
+    return fail(errc::incompatible,
+                fmt::format("an index cannot name the file '{}': a name has at most 32 letters, "
+                            "digits, '-', '.' and '_'",
+                            name));
+  }
+  if (files.size() > max_count) return fail(errc::full, "an index names at most 65,535 filters");
+  std::sort(intervals.begin(), intervals.end(),
+            [](const covered_interval& a, const covered_interval& b) {
+              if (!std::ranges::equal(a.interval.log, b.interval.log)) {
+                return bytes_less(a.interval.log, b.interval.log);
+              }
+              return std::tie(a.file, a.interval.low, a.interval.high) <
+                     std::tie(b.file, b.interval.low, b.interval.high);
+            });
+  // The intervals of a log follow each other, in the directory's order.
+  std::vector<std::size_t> counts;
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    const bool is_first =
+        i == 0 || !std::ranges::equal(intervals[i].interval.log, intervals[i - 1].interval.log);
+    if (is_first) counts.push_back(0);
+    if (++counts.back() > max_count) {
+      return fail(errc::full, "an index has at most 65,535 intervals of a log");
+    }
+  }
+  std::vector<std::byte> bytes;
+  const auto append = [&](std::span<const std::byte> more) {
+    bytes.insert(bytes.end(), more.begin(), more.end());
+  };
+  append(std::as_bytes(std::span(signature)));
+  bytes.push_back(std::byte{'1'});
+  put_big(bytes, static_cast<std::uint16_t>(files.size()));
+  put_big(bytes, static_cast<std::uint32_t>(counts.size()));
+  for (const std::string& name : files) {
+    append(std::as_bytes(std::span(name)));
+    bytes.resize(bytes.size() + name_bytes - name.size());
+  }
+  std::uint64_t offset = bytes.size() + counts.size() * log_bytes;
+  std::size_t first = 0;
+  for (const std::size_t count : counts) {
+    append(intervals[first].interval.log);
+    put_big(bytes, offset);
+    put_big(bytes, static_cast<std::uint16_t>(count));
+    offset += count * entry_bytes;
+    first += count;
+  }
+  for (const covered_interval& each : intervals) {
+    put_big(bytes, static_cast<std::uint16_t>(each.file));
+    put_big(bytes, each.interval.low);
+    put_big(bytes, each.interval.high);
+  }
+  return bytes;
 }
 
 bool is_clubcard_index(std::span<const std::byte> bytes) noexcept {

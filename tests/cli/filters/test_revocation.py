@@ -139,6 +139,15 @@ def test_the_index_asks_its_filters(run):
     run("check", VECTORS / "index.bin", input=key.encode()).refused("stdin:1: ", "ISSUER:SERIAL:LOG@TIME")
 
 
+def test_a_merge_of_clubcards_is_their_index(run, tmp_path):
+    for name in ("two.v4.clubcard", "five.v4.clubcard"):
+        shutil.copy(VECTORS / name, tmp_path)
+    run("merge", "-o", "index.bin", "two.v4.clubcard", tmp_path / "five.v4.clubcard").ok()
+    assert (tmp_path / "index.bin").read_bytes() == (VECTORS / "index.bin").read_bytes()
+    run("merge", "-o", "x", "two.v4.clubcard", VECTORS / "five.v4.clubcard").refused(
+        "an index names the filters of its own folder, and they are in two")
+
+
 def test_what_is_no_certificate_is_an_error_with_its_place(run, tmp_path):
     (tmp_path / "lines").write_text(f"{'aa' * 32}:0000\nexample.com\n")
     wrong = "lines:2: 'example.com' is not a certificate"
