@@ -89,9 +89,7 @@ void match_printer::print_verdict(const answers& said, output& out) const {
   const auto answers_yes = [&](std::size_t f) { return said.lines[f][0]; };
   bool maybe = false;
   for (std::size_t f = 0; f < asked_.filters(); ++f) maybe |= answers_yes(f);
-  out.append(maybe                    ? "It may be in "
-             : said.unknown.data()[0] ? "There is no answer from "
-                                      : "It certainly is not in ");
+  out.append(maybe ? "It may be in " : "It certainly is not in ");
   bool first = true;
   for (std::size_t f = 0; f < asked_.filters(); ++f) {
     if (maybe && !answers_yes(f)) continue;

@@ -195,6 +195,7 @@ struct dialect {
   /// the same bytes in any order. Null for other formats.
   result<foreign_filter> (*build)(const plan_request& request, const static_keys& keys) = nullptr;
 
+  /// Whether filters are built once and never change.
   bool is_static() const noexcept { return build != nullptr; }
 };
 
