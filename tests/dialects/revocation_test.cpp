@@ -333,9 +333,6 @@ TEST(clubcard, wrong_fields_are_named) {
   EXPECT_NE(says(issuer + 36, 200).find("3 columns, but an issuer has 200"), std::string::npos);
   EXPECT_NE(says(issuer + 49, 2).find("issuer 1 is inverted is 2"), std::string::npos);
   EXPECT_NE(says(issuer + 50, 255).find("ends within its exceptions"), std::string::npos);
-  auto same_log = good;
-  std::copy_n(good.begin() + 4, 32, same_log.begin() + 4 + 48);
-  EXPECT_FALSE(d::open(*d::find("clubcard").value(), mapped_storage(nullptr, same_log)));
 }
 
 // The index ------------------------------------------------------------------------------------
