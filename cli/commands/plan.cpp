@@ -195,9 +195,13 @@ result<void> write_plot(const arguments& given, const kind_info& kind, const pla
   return write_chart(plot_of(kind, plan), given.plot, given.force);
 }
 
-result<status> plan_one(const arguments& given, const plan_request& request, bool rate_assumed) {
+result<status> plan_one(const arguments& given, plan_request request, bool rate_assumed) {
   const auto kind = named("--kind", find_kind(given.options.kind));
   if (!kind) return fail(kind.error());
+  if ((*kind)->build_of_two_sets != nullptr && rate_assumed) {
+    request.fpr = 0;
+    rate_assumed = false;
+  }
   const auto plan = plan_for_named(**kind, request, given.wanted);
   if (!plan) return fail(plan.error());
   if (auto ok = write_plot(given, **kind, *plan); !ok) return fail(std::move(ok.error()));

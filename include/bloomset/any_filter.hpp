@@ -358,8 +358,12 @@ struct kind_info {
   /// An empty filter to insert into. Unsupported by static kinds (can.insert is false).
   result<any_filter> (*create)(const plan_request&);
   /// Static kinds: the filter of these hashes, which were made with `request.seed`. The request
-  /// needs a rate, but no capacity. Null for kinds that insert. See also build_filter().
+  /// needs a rate, but no capacity. Null for other kinds. See also build_filter().
   result<any_filter> (*build)(const plan_request&, const hash_source&);
+  /// Kinds of two sets: the filter of these members that answers these other keys exactly. Both
+  /// were hashed with `request.seed`. Null for other kinds.
+  result<any_filter> (*build_of_two_sets)(const plan_request&, const hash_source& members,
+                                          const hash_source& others) = nullptr;
   result<any_filter> (*open)(const stored_filter&, access);
 };
 

@@ -8,6 +8,7 @@
 #include <bloomset/bloom.hpp>
 #include <bloomset/counting_bloom.hpp>
 #include <bloomset/cuckoo.hpp>
+#include <bloomset/exact.hpp>
 #include <bloomset/expandable.hpp>
 #include <bloomset/figures.hpp>
 #include <bloomset/file.hpp>

@@ -18,6 +18,7 @@ inline constexpr double default_fpr = 0.01;
 /// Completes a request for a filter: sets default_fpr if neither the rate nor both of capacity and
 /// size are given. The capacity of a kind with `build` is always known: it is the number of keys.
 inline void apply_default_fpr(const kind_info& kind, plan_request& request) noexcept {
+  if (kind.build_of_two_sets != nullptr) return;  // its keys determine it
   const bool has_capacity = request.capacity != 0 || kind.build != nullptr;
   if (request.fpr == 0 && !(has_capacity && request.bits != 0)) request.fpr = default_fpr;
 }

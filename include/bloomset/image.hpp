@@ -27,6 +27,7 @@ enum class filter_kind : std::uint16_t {
   ribbon = 7,
   vector_quotient = 8,
   expandable = 9,
+  exact = 10,
   file_index = 11,  ///< no filter: has no row in the registry (file_index.hpp)
 };
 

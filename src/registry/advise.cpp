@@ -32,7 +32,8 @@ words verbs_of(const needs& wanted) {
 }
 
 bool able(const kind_info& kind, const needs& wanted) {
-  return missing(kind.can, wanted).empty() && (kind.can.insert || wanted.unchanging);
+  return kind.build_of_two_sets == nullptr && missing(kind.can, wanted).empty() &&
+         (kind.can.insert || wanted.unchanging);
 }
 
 /// Bits per key above the least that its rate allows any filter.
@@ -187,7 +188,9 @@ result<plan_report> plan_for(const kind_info& kind, const plan_request& request,
         errc::unsupported, "a filter of kind {} is built once and accepts no more keys", kind.name);
   }
   auto plan = kind.plan(request);
-  if (plan && request.fpr == 0 && plan->planned_fpr > max_useful_fpr) {
+  // The rate of a kind of two sets is that of keys outside its universe.
+  const bool has_rate = kind.build_of_two_sets == nullptr;
+  if (plan && has_rate && request.fpr == 0 && plan->planned_fpr > max_useful_fpr) {
     return detail::refuse(
         "{} in {} would give a rate of {}, at which a filter is nearly useless; give more memory "
         "or fewer keys",
@@ -219,6 +222,8 @@ result<advice> advise(const plan_request& request, const needs& wanted,
   advice found;
   std::optional<failure> first_failure;
   for (const kind_info& kind : among) {
+    // The request does not say what other keys there are.
+    if (kind.build_of_two_sets != nullptr) continue;
     candidate& added = found.ranked.emplace_back(candidate{&kind, plan_for(kind, request, wanted)});
     if (!added.plan && !first_failure && able(kind, wanted)) first_failure = added.plan.error();
   }

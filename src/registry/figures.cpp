@@ -85,7 +85,7 @@ std::vector<std::string> names_of(const abilities& can) {
 
 count_meaning meaning_of_count(const filter_info& info) {
   const kind_info* kind = find_kind(info.kind);
-  if (kind != nullptr && kind->build != nullptr) return count_meaning::keys;
+  if (kind != nullptr && !kind->can.insert) return count_meaning::keys;
   if (holds_copies(info)) return count_meaning::copies;
   const bool is_estimate =
       std::isfinite(info.estimated_size) &&

@@ -14,6 +14,7 @@
 // whose filters can have 128-bit hashes has
 //   equal_in_halves                 bytes at the begin of its parameters that both halves have
 //   alike
+// A kind that is built from members and other keys has of_two_sets.
 
 #include <bloomset/any_filter.hpp>
 #include <concepts>
@@ -59,7 +60,11 @@ class kind_row {
                   .create = create,
                   .build = nullptr,
                   .open = open};
-    if constexpr (is_static) row.build = build;
+    if constexpr (of_two_sets) {
+      row.build_of_two_sets = build_of_two_sets;
+    } else if constexpr (is_static) {
+      row.build = build;
+    }
     if constexpr (requires { K::in_hash_order; }) row.in_hash_order = K::in_hash_order;
     if constexpr (requires { K::copies_take_room; }) row.copies_take_room = K::copies_take_room;
     if constexpr (requires { K::copies_to_plan_for; }) {
@@ -71,6 +76,7 @@ class kind_row {
  private:
   using spec_type = typename K::spec_type;
   static constexpr bool is_static = !insertable<typename K::filter>;
+  static constexpr bool of_two_sets = requires { K::of_two_sets; };
   static constexpr bool takes_128_bits = requires { K::equal_in_halves; };
   static constexpr bool any_order = is_static || requires { K::any_order; };
 
@@ -124,7 +130,12 @@ class kind_row {
                        [](const plan_request& half, unsigned) { return create_one(half); });
   }
   static result<any_filter> create_one(const plan_request& request) {
-    if constexpr (is_static) {
+    if constexpr (of_two_sets) {
+      return format_failure(errc::unsupported,
+                            "an {} filter is built once from its members and all other keys of a "
+                            "universe; use build with a universe",
+                            K::name);
+    } else if constexpr (is_static) {
       return format_failure(
           errc::unsupported,
           "a {} filter is built once from all its keys and cannot begin empty; use build", K::name);
@@ -138,11 +149,20 @@ class kind_row {
   }
 
   static result<any_filter> build(const plan_request& request, const hash_source& source)
-    requires is_static
+    requires(is_static && !of_two_sets)
   {
     const auto spec = spec_of(request);
     if (!spec) return fail(spec.error());
     return as_any<typename K::filter>(K::filter::build(*spec, source));
+  }
+
+  static result<any_filter> build_of_two_sets(const plan_request& request,
+                                              const hash_source& members, const hash_source& others)
+    requires of_two_sets
+  {
+    const auto spec = spec_of(request);
+    if (!spec) return fail(spec.error());
+    return as_any<typename K::filter>(K::filter::build(*spec, members, others));
   }
 
   static result<any_filter> open(const stored_filter& stored, access how) {

@@ -9,6 +9,7 @@ namespace bloomset {
 std::span<const kind_info> kinds() noexcept {
   static const std::array rows = {
 #define KIND(name) detail::name##_row(),
+#define KIND_OF_TWO_SETS KIND
 #include "registry/kinds.inc"
   };
   return rows;

@@ -9,6 +9,7 @@
 namespace bloomset::detail {
 
 #define KIND(name) kind_info name##_row();
+#define KIND_OF_TWO_SETS KIND
 #include "registry/kinds.inc"
 
 }  // namespace bloomset::detail

@@ -63,7 +63,7 @@ SYSTEM_CALLS = (r"O_TMPFILE|madvise\(|sysinfo|F_FULLFSYNC|__linux__|__APPLE__|<l
 SYSTEM_FILES = ("src/core/system.cpp", "cli/terminal/system.cpp")
 KINDS = {path.name for path in (ROOT / "src" / "kinds").iterdir()}
 MAY_INCLUDE = {("scalable_bloom", "bloom"), ("counting_bloom", "bloom"), ("ribbon", "retrieval"),
-               ("file_index", "retrieval")}
+               ("exact", "retrieval"), ("file_index", "retrieval")}
 
 
 def kind(path):

@@ -1,6 +1,7 @@
 #include "kinds/retrieval/build_levels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bloomset/detail/core/hash_shards.hpp>
 #include <bloomset/detail/core/source_memory.hpp>
@@ -11,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kinds/retrieval/guided.hpp"
 #include "plan/checks.hpp"
 
 namespace bloomset::detail {
@@ -49,12 +51,30 @@ void set_hash(valued_hash& entry, std::uint64_t value) noexcept {
   entry = {hash64{value}, entry.value()};
 }
 
-/// The keys of a shard by start, without repetitions.
+bool is_other(hash64) noexcept {
+  return false;
+}
+bool is_other(const valued_hash& entry) noexcept {
+  return (entry.value() & other_key) != 0;
+}
 template <class Entry>
-struct sorted_keys {
+std::uint64_t count_members(std::span<const Entry> entries, bool guided) noexcept {
+  if (!guided) return entries.size();
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(entries, [](const Entry& one) { return !is_other(one); }));
+}
+
+/// Keys with their values by start.
+struct keys_by_start {
   std::vector<std::uint64_t> keys;
   std::vector<std::uint32_t> values;  // empty without values
   std::vector<std::uint32_t> begins;  // starts + 1
+};
+
+/// The keys of a shard by start, without repetitions.
+template <class Entry>
+struct sorted_keys : keys_by_start {
+  bool guided = false;  // values have the mark other_key
 
   /// Fails if a key has two values.
   result<void> assign(std::span<const Entry> entries, std::uint64_t shards, std::uint64_t starts,
@@ -75,6 +95,32 @@ struct sorted_keys {
     }
     begins.pop_back();
     return drop_repetitions();
+  }
+
+  /// Moves the other keys of a guided build to `others`, in the same form.
+  void split_off(keys_by_start& others) {
+    if constexpr (has_values<Entry>) {
+      others.keys.clear();
+      others.values.clear();
+      others.begins.assign(1, 0);
+      std::uint32_t from = 0;
+      std::uint32_t to = 0;
+      for (std::size_t start = 0; start + 1 < begins.size(); ++start) {
+        for (; from < begins[start + 1]; ++from) {
+          if (!is_other(entry(from))) {
+            keys[to] = keys[from];
+            values[to++] = values[from];
+          } else {
+            others.keys.push_back(keys[from]);
+            others.values.push_back(values[from] ^ other_key);
+          }
+        }
+        begins[start + 1] = to;
+        others.begins.push_back(static_cast<std::uint32_t>(others.keys.size()));
+      }
+      keys.resize(to);
+      values.resize(to);
+    }
   }
 
   Entry entry(std::size_t i) const noexcept {
@@ -103,7 +149,12 @@ struct sorted_keys {
       std::vector<valued_hash> some;
       for (std::uint32_t i = from; i < end; ++i) some.push_back(entry(i));
       std::ranges::sort(some);
-      some.erase(std::ranges::unique(some).begin(), some.end());
+      // A member is before another key with the same hash.
+      const std::uint32_t mark = guided ? other_key : 0;
+      const auto is_repetition = [mark](const valued_hash& a, const valued_hash& b) {
+        return a.hash() == b.hash() && (a.value() | mark) == (b.value() | mark);
+      };
+      some.erase(std::ranges::unique(some, is_repetition).begin(), some.end());
       for (std::size_t i = 0; i < some.size(); ++i) {
         if (i != 0 && some[i].hash() == some[i - 1].hash()) return two_values();
         keys[from + i] = some[i].hash().value;
@@ -148,23 +199,31 @@ struct sorted_keys {
 template <class Entry>
 struct shard_builder {
   sorted_keys<Entry> sorted;
+  keys_by_start others;
+  guided_search search;
   std::vector<std::uint64_t> rows;
   std::vector<std::uint32_t> results;
   std::vector<std::byte> data;
   std::vector<std::byte> codes;
   source_vector<Entry> next_keys;
-  std::uint64_t keys = 0;
+  std::uint64_t keys = 0;     // members
+  std::uint64_t passing = 0;  // other keys
 };
 
 /// A level under construction: codes, then slots.
 template <class Entry>
 struct open_level {
   retrieval_level shape;
+  std::uint32_t value_mask = 0;
+  bool guided = false;
   retrieval_level_view view{};
   owned_storage bytes;
 
-  static result<open_level> make(const retrieval_level& shape) {
-    open_level level{.shape = shape, .bytes = {}};
+  static result<open_level> make(const retrieval_level& shape, const level_request& request) {
+    open_level level{.shape = shape,
+                     .value_mask = request.value_mask | (request.guided ? other_key : 0),
+                     .guided = request.guided,
+                     .bytes = {}};
     level.view = retrieval_views({&shape, 1}).front();
     auto memory = owned_storage::make(shape.bytes());
     if (!memory) return fail(std::move(memory.error()));
@@ -201,7 +260,14 @@ struct open_level {
     job.rows = builder.rows.data();
     job.results = builder.results.data();
     const retrieval_kernels& kernels = retrieval_ops();
-    if (!(shape.width == 64 ? kernels.solve_64 : kernels.solve_128)(job)) return false;
+    const bool narrow = shape.width == 64;
+    if (!(narrow ? kernels.eliminate_64 : kernels.eliminate_128)(job)) return false;
+    if (guided) {
+      builder.passing +=
+          builder.search.choose(job, {builder.others.keys.data(), builder.others.values.data(),
+                                      builder.others.begins.data() + first});
+    }
+    (narrow ? kernels.substitute_64 : kernels.substitute_128)(job);
     std::byte* const all = bytes.writable_bytes().data();
     const std::uint64_t group = start + (shape.window_groups() - 1) * shard;
     const std::uint64_t at = start >= shape.cut ? view.upper_at : view.lower_at;
@@ -212,9 +278,10 @@ struct open_level {
 
   /// Solves a shard. Returns false if there is no solution; fails if a hash has two values.
   result<bool> build_shard(std::uint64_t shard, std::span<const Entry> entries,
-                           std::uint32_t value_mask, shard_builder<Entry>& builder) {
+                           shard_builder<Entry>& builder) {
     auto sorted = builder.sorted.assign(entries, shape.shards, shape.starts, value_mask);
     if (!sorted) return fail(std::move(sorted.error()));
+    if (guided) builder.sorted.split_off(builder.others);
     builder.keys += builder.sorted.keys.size();
     const std::uint64_t before = shard * shape.starts;
     const std::uint64_t cut = std::clamp(shape.cut, before, before + shape.starts) - before;
@@ -232,6 +299,16 @@ struct open_level {
       const std::uint64_t end = job.begins[std::min(first + bumped, job.starts)];
       for (std::uint64_t i = job.begins[first]; i < end; ++i) {
         builder.next_keys.push_back(builder.sorted.entry(i));
+      }
+      if constexpr (has_values<Entry>) {
+        if (!guided) continue;
+        const auto& [keys, values, begins] = builder.others;
+        const std::uint64_t first_start = start % shape.starts + first;
+        const std::uint64_t last_start =
+            start % shape.starts + std::min(first + bumped, job.starts);
+        for (std::uint64_t i = begins[first_start]; i < begins[last_start]; ++i) {
+          builder.next_keys.push_back({hash64{keys[i]}, values[i] | other_key});
+        }
       }
     }
     // Two shards may share a byte of codes.
@@ -252,7 +329,9 @@ class level_builder {
       : request_(request),
         threads_(threads_for(request.threads)),
         planner_(planner),
-        builders_(threads_) {}
+        builders_(threads_) {
+    for (builder& one : builders_) one.sorted.guided = request.guided;
+  }
 
   result<built_levels> build(const source_type& source) {
     if (source.size == 0) return assemble();
@@ -277,14 +356,18 @@ class level_builder {
     if (!planned) return fail(planned.error());
     if (const auto shape = planner_.level_for(*planned, 0); shape.bumps) {
       const auto first = keys.empty() ? source : kept_of(source, keys);
-      if (auto ok = add_level(first, *planned, shape); !ok) return fail(ok.error());
+      if (auto ok = add_level(first, distinct, shape); !ok) return fail(ok.error());
       for (const auto& one : builders_) count_ += one.keys;
       keys = extract_next_keys();
     } else {
-      count_ = distinct;
+      count_ = is_estimate ? *planned : members_of(keys);
+      if (is_estimate) {
+        if (auto ok = add_last_level(source, distinct, count_); !ok) return fail(ok.error());
+        return assemble();
+      }
     }
     while (!keys.empty()) {
-      auto shape = planner_.level_for(keys.size(), 0);
+      auto shape = planner_.level_for(members_of(keys), 0);
       if (!shape.bumps) break;
       if (levels_.size() + 1 == max_retrieval_levels) return hashes_were_chosen();
       const std::uint64_t before = keys.size();
@@ -299,12 +382,18 @@ class level_builder {
       if (keys.size() > before / 2) return hashes_were_chosen();
     }
     // A level that bumps needs a level after it, even without keys.
-    if (auto ok = add_last_level(keys); !ok) return fail(ok.error());
+    if (auto ok = add_last_level(kept_of(source, keys), keys.size(), members_of(keys)); !ok) {
+      return fail(ok.error());
+    }
     return assemble();
   }
 
  private:
   using builder = shard_builder<Entry>;
+
+  std::uint64_t members_of(std::span<const Entry> entries) const noexcept {
+    return count_members(entries, request_.guided);
+  }
 
   /// The hashes of a source that are kept in memory, for a build that is cancelled as the source
   /// is.
@@ -312,6 +401,10 @@ class level_builder {
     source_type kept = source_type::of(entries);
     kept.check_cancelled = source.check_cancelled;
     return kept;
+  }
+
+  std::uint32_t value_mask() const noexcept {
+    return request_.value_mask | (request_.guided ? other_key : 0);
   }
 
   /// Brings all distinct hashes into memory.
@@ -323,7 +416,7 @@ class level_builder {
                           [&](unsigned t, std::uint64_t, std::span<Entry> entries) -> result<void> {
                             builder& one = builders_[t];
                             auto ok = one.sorted.assign(entries, shards, entries.size() / 8 + 1,
-                                                        request_.value_mask);
+                                                        value_mask());
                             if (!ok) return ok;
                             for (std::size_t i = 0; i < one.sorted.keys.size(); ++i) {
                               one.next_keys.push_back(one.sorted.entry(i));
@@ -334,12 +427,12 @@ class level_builder {
 
   /// Builds a level that bumps.
   result<void> add_level(const source_type& source, std::uint64_t n, const retrieval_level& shape) {
-    auto level = open_level<Entry>::make(shape);
+    auto level = open_level<Entry>::make(shape, request_);
     if (!level) return fail(std::move(level.error()));
     auto done = for_each_shard(
         source, shape.shards, n, threads_,
         [&](unsigned t, std::uint64_t shard, std::span<Entry> entries) -> result<void> {
-          const auto ok = level->build_shard(shard, entries, request_.value_mask, builders_[t]);
+          const auto ok = level->build_shard(shard, entries, builders_[t]);
           if (!ok) return fail(ok.error());
           return {};
         });
@@ -350,24 +443,61 @@ class level_builder {
     return {};
   }
 
-  result<void> add_last_level(std::span<const Entry> keys) {
-    source_vector<Entry> mixed(keys.begin(), keys.end());
+  /// Builds a level that does not bump, with the first seed that solves it.
+  result<void> add_last_level(const source_type& source, std::uint64_t entries,
+                              std::uint64_t members) {
+    std::vector<std::uint64_t> passing;
+    for (const builder& one : builders_) passing.push_back(one.passing);
     for (unsigned attempt = 0; attempt < max_tries; ++attempt) {
-      retrieval_level shape = planner_.level_for(std::max<std::uint64_t>(keys.size(), 1), attempt);
-      shape.seed = level_seed(request_.seed, levels_.size(), attempt);
-      for (std::size_t i = 0; i < keys.size(); ++i) {
-        set_hash(mixed[i], retrieval_hash(hash_in(keys[i]), shape.seed));
-      }
-      auto level = open_level<Entry>::make(shape);
+      retrieval_level shape = planner_.level_for(std::max<std::uint64_t>(members, 1), attempt);
+      // With its own hashes, a source is read part by part.
+      const bool keeps_hashes = shape.shards > 1 && levels_.empty() && attempt == 0;
+      if (!keeps_hashes) shape.seed = level_seed(request_.seed, levels_.size(), attempt);
+      auto level = open_level<Entry>::make(shape, request_);
       if (!level) return fail(std::move(level.error()));
-      const auto solved = level->build_shard(0, mixed, request_.value_mask, builders_.front());
-      if (!solved) return fail(solved.error());
-      if (!*solved) continue;
-      levels_.push_back(shape);
-      bytes_.push_back(std::move(level->bytes));
-      return {};
+      std::atomic<bool> is_solved = true;
+      const auto done = for_each_shard(
+          hashed_again(source, shape.seed), shape.shards, entries, shape.shards > 1 ? threads_ : 1,
+          [&](unsigned t, std::uint64_t shard, std::span<Entry> some) -> result<void> {
+            const auto solved = level->build_shard(shard, some, builders_[t]);
+            if (!solved) return fail(solved.error());
+            if (*solved) return {};
+            is_solved = false;
+            return fail(errc::invalid_argument, "");  // ends the try
+          });
+      if (is_solved && !done) return done;
+      if (is_solved) {
+        levels_.push_back(shape);
+        bytes_.push_back(std::move(level->bytes));
+        return {};
+      }
+      for (std::size_t t = 0; t < builders_.size(); ++t) builders_[t].passing = passing[t];
     }
     return hashes_were_chosen();
+  }
+
+  /// A source of the same keys with their hashes at a level of that seed.
+  static source_type hashed_again(const source_type& source, std::uint64_t seed) {
+    if (seed == 0) return source;
+    source_type other;
+    other.size = source.size;
+    other.for_each = [&source, seed](const typename source_type::sink& use) {
+      return source.for_each([&](std::span<const Entry> entries) -> result<void> {
+        std::array<Entry, 1024> batch;
+        while (!entries.empty()) {
+          const std::size_t n = std::min(entries.size(), batch.size());
+          for (std::size_t i = 0; i < n; ++i) {
+            batch[i] = entries[i];
+            set_hash(batch[i], retrieval_hash(hash_in(entries[i]), seed));
+          }
+          if (auto ok = use(std::span<const Entry>(batch.data(), n)); !ok) return ok;
+          entries = entries.subspan(n);
+        }
+        return {};
+      });
+    };
+    other.check_cancelled = source.check_cancelled;
+    return other;
   }
 
   source_vector<Entry> extract_next_keys() {
@@ -391,7 +521,9 @@ class level_builder {
       to += from.size();
       level = owned_storage();
     }
-    return built_levels{std::move(levels_), std::move(*memory), count_};
+    std::uint64_t passing = 0;
+    for (const builder& one : builders_) passing += one.passing;
+    return built_levels{std::move(levels_), std::move(*memory), count_, passing};
   }
 
   const level_request request_;

@@ -36,24 +36,32 @@ class level_planner {
   virtual result<void> end(std::uint64_t count, std::uint64_t payload_bytes) = 0;
 };
 
+/// Marks the value of another key in a guided build. Such a key is not stored, but should not have
+/// its value.
+inline constexpr std::uint32_t other_key = std::uint32_t{1} << 31;
+
 struct level_request {
   std::string_view structure;    ///< for messages, such as "a ribbon filter"
   std::uint64_t seed = 0;        ///< any number; the seeds of levels are derived from it
   unsigned threads = 1;          ///< 0: one per core
   std::uint32_t value_mask = 0;  ///< of the values of a valued_hash_source
+  bool guided = false;           ///< the source has other keys, marked by other_key
 };
 
 struct built_levels {
   std::vector<retrieval_level> levels;
   owned_storage payload;
   std::uint64_t count = 0;
+  std::uint64_t passing = 0;  ///< other keys that have their value
 };
 
 /// Builds levels whose values are fingerprints. Throws std::bad_alloc.
 result<built_levels> build_levels(const level_request& request, const hash_source& source,
                                   level_planner& planner);
 /// Builds levels of the values of the source. Throws std::bad_alloc. Fails with incompatible if a
-/// hash has two values.
+/// hash has two values. A guided build chooses free slots so that few other keys have their values
+/// (guided.hpp); planners then see the number of members, and a hash of a member and another key
+/// is the member's.
 result<built_levels> build_levels(const level_request& request, const valued_hash_source& source,
                                   level_planner& planner);
 

@@ -27,6 +27,22 @@ bool retrieval_level::possible(std::uint32_t max_columns) const noexcept {
          seed >> 63 == 0;
 }
 
+bool are_possible(std::span<const retrieval_level> levels, std::uint32_t columns,
+                  std::uint32_t width) noexcept {
+  return levels.size() <= max_retrieval_levels &&
+         std::ranges::all_of(levels, [&](const retrieval_level& level) {
+           return level.columns == columns && level.width == width &&
+                  level.cut == level.all_starts() && level.possible(columns) &&
+                  level.bumps == (&level != &levels.back());
+         });
+}
+
+std::uint64_t retrieval_bytes(std::span<const retrieval_level> levels) noexcept {
+  std::uint64_t bytes = 0;
+  for (const retrieval_level& level : levels) bytes += level.bytes();
+  return bytes;
+}
+
 void set_starts(retrieval_level& level, std::uint64_t groups, std::uint64_t systems) noexcept {
   const std::uint64_t spent = (level.window_groups() - 1) * systems;
   const std::uint64_t starts = groups > spent ? groups - spent : 1;

@@ -68,12 +68,7 @@ std::uint64_t retrieval_params::payload_bytes() const noexcept {
 
 bool retrieval_params::possible() const noexcept {
   return columns >= 1 && columns <= max_retrieval_columns && is_width(width) &&
-         levels.size() <= max_retrieval_levels &&
-         std::ranges::all_of(levels, [this](const retrieval_level& level) {
-           return level.columns == columns && level.width == width &&
-                  level.cut == level.all_starts() && level.possible(max_retrieval_columns) &&
-                  level.bumps == (&level != &levels.back());
-         });
+         are_possible(levels, columns, width);
 }
 
 void retrieval_params::write(record_writer& writer) const {
@@ -120,16 +115,16 @@ void retrieval_view::get(std::span<const hash64> hashes,
 }
 
 std::uint64_t retrieval_payload_bytes(std::span<const retrieval_level> levels) noexcept {
-  if (levels.empty()) return 0;
-  std::uint64_t bytes = retrieval_padding;
-  for (const retrieval_level& level : levels) bytes += level.bytes();
-  return bytes;
+  return levels.empty() ? 0 : retrieval_bytes(levels) + retrieval_padding;
 }
 
 std::vector<retrieval_level_view> retrieval_views(std::span<const retrieval_level> levels) {
+  return retrieval_views(levels, 0, retrieval_bytes(levels));
+}
+
+std::vector<retrieval_level_view> retrieval_views(std::span<const retrieval_level> levels,
+                                                  std::uint64_t at, std::uint64_t zeros) {
   std::vector<retrieval_level_view> views;
-  std::uint64_t at = 0;
-  const std::uint64_t zeros = retrieval_payload_bytes(levels) - retrieval_padding;
   for (const retrieval_level& level : levels) {
     const std::uint64_t data = at + level.code_bytes();
     // The first group above the cut follows the last one below it.

@@ -41,9 +41,13 @@ struct retrieval_kernels {
   /// Queries in windows of 64 and of 128 slots.
   void (*retrieve_64)(const retrieval_levels&, std::span<const hash64>, std::uint32_t* values);
   void (*retrieve_128)(const retrieval_levels&, std::span<const hash64>, std::uint32_t* values);
-  /// Solve the equations of a job. Return false if they have no solution.
-  bool (*solve_64)(const retrieval_job&);
-  bool (*solve_128)(const retrieval_job&);
+  /// Bring the equations of a job into echelon form, in `rows` and `results`. Return false if they
+  /// have no solution.
+  bool (*eliminate_64)(const retrieval_job&);
+  bool (*eliminate_128)(const retrieval_job&);
+  /// Compute the slots from that form. A slot whose row is 0 has its result as value.
+  void (*substitute_64)(const retrieval_job&);
+  void (*substitute_128)(const retrieval_job&);
 
   [[gnu::visibility("hidden")]] static const retrieval_kernels scalar, vector128, vector256,
       vector512;

@@ -3,6 +3,7 @@
 // The shape of a level of retrieval: its shards, starts and columns. What a plan has to know.
 
 #include <cstdint>
+#include <span>
 
 namespace bloomset::detail {
 
@@ -48,6 +49,14 @@ struct retrieval_level {
 inline constexpr std::uint64_t max_retrieval_levels = 32;
 /// The most keys.
 inline constexpr std::uint64_t max_retrieval_keys = std::uint64_t{1} << 48;
+
+/// Whether all levels have these columns and this width and are possible, for at most
+/// max_retrieval_levels of which the last alone does not bump.
+bool are_possible(std::span<const retrieval_level> levels, std::uint32_t columns,
+                  std::uint32_t width) noexcept;
+
+/// The bytes of all levels.
+std::uint64_t retrieval_bytes(std::span<const retrieval_level> levels) noexcept;
 
 /// Sets the starts per shard of a level of `groups` groups, which `systems` systems of equations
 /// share.

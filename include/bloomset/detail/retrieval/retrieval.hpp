@@ -124,6 +124,9 @@ class retrieval_view {
 /// The views of levels that lie one after the other from the beginning of a payload on, which ends
 /// with retrieval_padding zeros.
 std::vector<retrieval_level_view> retrieval_views(std::span<const retrieval_level> levels);
+/// The same for levels from byte `at` of a payload on, whose zeros are at `zeros`.
+std::vector<retrieval_level_view> retrieval_views(std::span<const retrieval_level> levels,
+                                                  std::uint64_t at, std::uint64_t zeros);
 
 /// The bytes of such a payload; 0 without levels.
 std::uint64_t retrieval_payload_bytes(std::span<const retrieval_level> levels) noexcept;

@@ -341,44 +341,57 @@ inline bool eliminate(const retrieval_job& job) {
   return true;
 }
 
-// Back substitution, from the last group to the first; slots without an equation are 0. The
-// equations of a group do not have each other's pivots, so that they need only later groups.
+// Writes the slots of a group, each column as a byte.
+inline void store_group(std::byte* bytes, std::uint32_t columns, const std::uint32_t (&slots)[8]) {
+  for (std::uint32_t column = 0; column < columns; ++column) {
+    unsigned bits = 0;
+    for (unsigned i = 0; i < 8; ++i) bits |= ((slots[i] >> column) & 1) << i;
+    bytes[column] = static_cast<std::byte>(bits);
+  }
+}
+
+// Back substitution, from the last group to the first. A slot without an equation has its result,
+// which is 0 unless the build chose another. The equations of a group do not have each other's
+// pivots, so that they need only later groups and such slots of their own.
 template <class Window>
 inline void substitute(const retrieval_job& job) {
   const std::uint32_t columns = job.columns;
   for (std::size_t group = job.groups; group-- > 0;) {
     const unsigned rotation = group % Window::groups * 8;
     std::byte* const bytes = job.data + group * columns;
-    for (std::uint32_t column = 0; column < columns; ++column) bytes[column] = std::byte{0};
     std::uint32_t slots[8];
     for (unsigned i = 0; i < 8; ++i) {
       const std::size_t slot = group * 8 + i;
-      slots[i] = band<Window>::is_free(job, slot)
-                     ? 0
-                     : band<Window>::sum(job, slot, bytes, rotation) ^ job.results[slot];
+      slots[i] = band<Window>::is_free(job, slot) ? job.results[slot] : 0;
     }
-    for (std::uint32_t column = 0; column < columns; ++column) {
-      unsigned bits = 0;
-      for (unsigned i = 0; i < 8; ++i) bits |= ((slots[i] >> column) & 1) << i;
-      bytes[column] = static_cast<std::byte>(bits);
+    store_group(bytes, columns, slots);
+    for (unsigned i = 0; i < 8; ++i) {
+      const std::size_t slot = group * 8 + i;
+      if (band<Window>::is_free(job, slot)) continue;
+      slots[i] = band<Window>::sum(job, slot, bytes, rotation) ^ job.results[slot];
     }
+    store_group(bytes, columns, slots);
   }
 }
 
 template <class Window>
-inline bool solve(const retrieval_job& job) {
-  const bool solved =
-      job.values == nullptr ? eliminate<Window, false>(job) : eliminate<Window, true>(job);
-  if (solved) substitute<Window>(job);
-  return solved;
+inline bool eliminate_values(const retrieval_job& job) {
+  return job.values == nullptr ? eliminate<Window, false>(job) : eliminate<Window, true>(job);
 }
-inline bool solve_64(const retrieval_job& job) {
-  return solve<window_64>(job);
+inline bool eliminate_64(const retrieval_job& job) {
+  return eliminate_values<window_64>(job);
 }
-inline bool solve_128(const retrieval_job& job) {
-  return solve<window_128>(job);
+inline bool eliminate_128(const retrieval_job& job) {
+  return eliminate_values<window_128>(job);
+}
+inline void substitute_64(const retrieval_job& job) {
+  substitute<window_64>(job);
+}
+inline void substitute_128(const retrieval_job& job) {
+  substitute<window_128>(job);
 }
 
-constexpr retrieval_kernels kernels = {matches_fingerprints, retrieve_64, retrieve_128, solve_64,
-                                       solve_128};
+constexpr retrieval_kernels kernels = {matches_fingerprints, retrieve_64,   retrieve_128,
+                                       eliminate_64,         eliminate_128, substitute_64,
+                                       substitute_128};
 // NOLINTEND(modernize-avoid-c-arrays,readability-simplify-subscript-expr)

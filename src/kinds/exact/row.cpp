@@ -1,0 +1,71 @@
+#include <array>
+#include <bloomset/exact.hpp>
+#include <bloomset/plan/units.hpp>
+
+#include "registry/kind_row.hpp"
+
+namespace bloomset::detail {
+namespace {
+
+constexpr std::string_view universe = "universe";
+
+struct exact_kind : one_type<exact> {
+  static constexpr std::string_view name = "exact";
+  static constexpr std::string_view summary =
+      "built once from members and all other keys of a universe: no errors among them";
+  static constexpr std::string_view strengths =
+      "no false positives among the keys of a universe that is known when it is built; 8.3 bits "
+      "per member with 100 other keys per member; keys outside the universe pass at a fixed rate; "
+      "none can be added or erased later";
+  static constexpr std::array<kind_option, 1> options{
+      {{universe, "a number, such as 100M; plan only",
+        "all keys that are ever asked, members included"}}};
+
+  static constexpr bool in_hash_order = true;
+  static constexpr bool of_two_sets = true;
+
+  static result<void> set_options(const plan_request& request, exact_spec& spec) {
+    const std::string_view text = option_text(request, universe, "");
+    if (text.empty()) return {};
+    const auto keys = parse_count(text);
+    if (!keys) return format_failure(keys.error().code, "{}: {}", universe, keys.error().message);
+    spec.universe = *keys;
+    return {};
+  }
+
+  static constexpr auto plan = plan_exact;
+  static plan_report report(const exact_plan& planned) {
+    return {.capacity = planned.capacity,
+            .bits = planned.bytes * 8,
+            .bytes = planned.bytes,
+            .planned_fpr = planned.fpr,
+            .lines_per_query = 6,
+            .extras = {{"universe", planned.universe},
+                       {"universe_information_bound",
+                        planned.information_bits / static_cast<double>(planned.capacity)}}};
+  }
+
+  template <class F>
+  static void describe(const F& filter, filter_info& info) {
+    const exact_params& params = filter.params();
+    const std::string_view held = params.negated ? "other keys" : "members";
+    info.fill = filter.fill();
+    info.extras = {
+        {"holds", std::string(held)},
+        {"first_columns", std::uint64_t{params.first.columns}},
+        {"guided_columns", std::uint64_t{params.guided.columns}},
+        {"last_section_keys", params.stored},
+        {"meaning",
+         format_text("members and the other keys of its universe are answered exactly; a key "
+                     "outside the universe passes at a rate of {}",
+                     format_rate(params.unknown_rate()))}};
+  }
+};
+
+}  // namespace
+
+kind_info exact_row() {
+  return kind_row<exact_kind>::info();
+}
+
+}  // namespace bloomset::detail
