@@ -6,7 +6,8 @@
 // has three bytes (tests/support/lockstep.hpp, apply).
 //
 // One that is built once is built from any set of hashes, repeated or chosen by an adversary. It
-// must deny no member and be the same in another order, or be refused with a sentence.
+// must deny no member and be the same in another order, or be refused with a sentence. One of two
+// sets must answer each key of both exactly.
 
 #include <algorithm>
 #include <array>
@@ -92,6 +93,45 @@ void build_from_hashes(const std::uint8_t* data, std::size_t size) {
   require(again && bloomset::serialize(again->image()) == bytes, "another order, another filter");
 }
 
+/// The first hashes are members, the others are not. Byte 4 tells how many.
+template <class Filter>
+void build_of_two_sets(const std::uint8_t* data, std::size_t size) {
+  if (size < 8) return;
+  auto members = hashes_in(data + 8, size - 8, 1 + data[2] % 8U, data[3] % 2 == 0);
+  // Few bytes make many other keys.
+  std::vector<bloomset::hash64> others;
+  const std::size_t kept = members.size() * data[4] / 255;
+  for (unsigned copy = 0; copy < 1U + data[5] % 32U; ++copy) {
+    for (std::size_t i = kept; i < members.size(); ++i) {
+      others.push_back({members[i].value + (std::uint64_t{copy} << data[6] % 64U)});
+    }
+  }
+  members.resize(kept);
+  typename Filter::spec_type spec;
+  spec.seed = data[1];
+  const auto build = [&] {
+    return Filter::build(spec, std::span<const bloomset::hash64>(members),
+                         std::span<const bloomset::hash64>(others));
+  };
+  const auto filter = build();
+  if (!filter) {
+    require(filter.error().message.size() > 30, "no sentence");
+    return;
+  }
+  const auto bytes = bloomset::serialize(filter->image());
+  std::ranges::reverse(members);
+  std::ranges::reverse(others);
+  const auto again = build();
+  require(again && bloomset::serialize(again->image()) == bytes, "another order, another filter");
+  const auto by_value = [](bloomset::hash64 a, bloomset::hash64 b) { return a.value < b.value; };
+  std::ranges::sort(members, by_value);
+  for (const bloomset::hash64 h : members) require(filter->may_contain(h), "a false negative");
+  for (const bloomset::hash64 h : others) {
+    require(filter->may_contain(h) == std::ranges::binary_search(members, h, by_value),
+            "a false positive");
+  }
+}
+
 template <class Filter>
 void run(const std::uint8_t* data, std::size_t size) {
   if constexpr (bloomset::insertable<Filter>) {
@@ -108,6 +148,7 @@ struct target {
 using namespace bloomset;  // of the kinds
 constexpr target targets[] = {
 #define KIND(name) {#name, run<name>},
+#define KIND_OF_TWO_SETS(name) {#name, build_of_two_sets<name>},
 #include "src/registry/kinds.inc"
 };
 

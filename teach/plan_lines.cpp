@@ -48,6 +48,10 @@ plan_request settled_request(const plan_request& asked, const plan_report& plan)
 }
 
 std::string shell_line(const kind_info& kind, const plan_request& request) {
+  if (kind.build_of_two_sets != nullptr) {
+    return fmt::format("bloomset build -o members.bloom --kind {} --universe all.txt members.txt",
+                       kind.name);
+  }
   std::string line = fmt::format("bloomset build -o members.bloom --kind {} --capacity {}",
                                  kind.name, request.capacity);
   if (request.fpr != 0) line += fmt::format(" --fpr {}", request.fpr);
@@ -70,6 +74,10 @@ std::string shell_line(const kind_info& kind, const plan_request& request) {
 // With options or 128-bit hashes the line uses the registry's request, which is the same for every
 // kind. A kind's own spec has fields of other names.
 std::string cpp_line(const kind_info& kind, const plan_request& request) {
+  if (kind.build_of_two_sets != nullptr) {
+    return fmt::format("auto members = bloomset::{}::build({{}}, keys, all_keys).value();",
+                       kind.name);
+  }
   std::string fields = fmt::format(".capacity = {}", request.capacity);
   if (request.fpr != 0) fields += fmt::format(", .fpr = {}", request.fpr);
   if (request.bits != 0) fields += fmt::format(", .bits = {}", request.bits);

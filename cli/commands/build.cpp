@@ -33,11 +33,11 @@ constexpr std::string_view verb = "build";
 struct build_options {
   std::string target;
   std::string format;
-  std::string universe;
   plan_options plan;
   input_options input;
   std::string part;
   std::vector<std::string> labels;
+  std::vector<std::string> universe;
   bool force = false;
   bool strict = false;
   bool quiet = false;
@@ -62,6 +62,51 @@ std::string summary(const any_filter& filter, std::string_view name, std::uint64
                      format_rate(info.current_fpr));
 }
 
+/// The summary of a kind of two sets.
+std::string summary(const any_filter& filter, std::string_view name, const key_input& universe) {
+  const filter_info info = filter.info();
+  return fmt::format(
+      "{}: {} of a universe of {}, {}{}; keys outside the universe pass at a rate of {}", name,
+      format_count(info.count, "member"), format_count(universe.keys(), "key"),
+      format_bytes(info.plan.bytes),
+      info.count == 0 ? "" : fmt::format(", {:.2f} bits/member", info.plan.bits_per_key()),
+      format_rate(info.current_fpr));
+}
+
+std::vector<std::string_view> static_formats() {
+  std::vector<std::string_view> names;
+  for (const dialects::dialect& row : dialects::all()) {
+    if (row.is_static()) names.push_back(row.name);
+  }
+  return names;
+}
+
+/// Opens the keys of --universe, which only kinds of two sets have and need.
+result<std::unique_ptr<key_input>> open_universe(const kind_info& kind,
+                                                 const build_options& options) {
+  const bool has_universe = !options.universe.empty();
+  if (has_universe != (kind.build_of_two_sets != nullptr)) {
+    const auto kinds = [](bool two_sets) {
+      return kinds_that(
+          [=](const kind_info& each) { return (each.build_of_two_sets != nullptr) == two_sets; },
+          " or ");
+    };
+    return fail(errc::invalid_argument,
+                has_universe
+                    ? fmt::format("--universe: a filter of kind {} has no use for other keys; give "
+                                  "--kind {}, or --format {}",
+                                  kind.name, kinds(true), fmt::join(static_formats(), " or "))
+                    : fmt::format("a filter of kind {} is built from its members and all other "
+                                  "keys that will be queried; give a file of all keys with "
+                                  "--universe",
+                                  kind.name));
+  }
+  if (!has_universe) return nullptr;
+  const auto all = input_of_universe(options.input, options.universe);
+  if (!all) return fail(all.error());
+  return key_input::open(*all);
+}
+
 /// A filter that is built once is sized by its keys. More keys than --capacity are a warning, or a
 /// failure if `strict`.
 result<void> report_capacity(const any_filter& filter, std::uint64_t said, std::string_view name,
@@ -72,14 +117,6 @@ result<void> report_capacity(const any_filter& filter, std::uint64_t said, std::
   if (strict) return fail(errc::full, text + " (--strict: nothing was written)");
   say(verb, "warning: " + text + "; the filter is sized for all of them");
   return {};
-}
-
-std::vector<std::string_view> static_formats() {
-  std::vector<std::string_view> names;
-  for (const dialects::dialect& row : dialects::all()) {
-    if (row.is_static()) names.push_back(row.name);
-  }
-  return names;
 }
 
 result<status> build(const build_options& options) {
@@ -108,12 +145,6 @@ result<status> build(const build_options& options) {
                           options.strict, options.quiet},
                          *request, options.input);
   }
-  if (!options.universe.empty()) {
-    return fail(errc::invalid_argument,
-                fmt::format("--universe is for formats that are exact for a universe of keys: {}; "
-                            "leave it out",
-                            fmt::join(static_formats(), " and ")));
-  }
   const auto kind =
       named("--kind", find_kind(options.plan.kind.empty() ? default_kind : options.plan.kind));
   if (!kind) return fail(kind.error());
@@ -128,11 +159,14 @@ result<status> build(const build_options& options) {
   auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
 
-  const build_input from{options.input, *opened, *part, *memory};
+  auto universe = open_universe(**kind, options);
+  if (!universe) return fail(std::move(universe.error()));
+  const build_input from{options.input, *opened, *part, *memory, universe->get()};
   auto filter = build_of_kind(**kind, *request, from, options.canonical);
   if (!filter) return fail(filter.error());
   key_input& input = **opened;
   finish(input, verb);
+  if (*universe != nullptr) finish(**universe, verb);
   const std::string name = options.target == "-" ? "stdout" : options.target;
   const auto fits = (*kind)->build != nullptr
                         ? report_capacity(*filter, request->capacity, name, options.strict)
@@ -143,7 +177,9 @@ result<status> build(const build_options& options) {
   filter->labels() = std::move(*labels);
   const auto written = write_filter(*filter, options.target, options.force, part->parts());
   if (!written) return fail(written.error());
-  if (!options.quiet) note(summary(*filter, name, part->is_all() ? input.keys() : part->kept()));
+  if (!options.quiet && *universe != nullptr) note(summary(*filter, name, **universe));
+  if (!options.quiet && *universe == nullptr)
+    note(summary(*filter, name, part->is_all() ? input.keys() : part->kept()));
   return done;
 }
 
@@ -167,11 +203,6 @@ action define(CLI::App& app) {
       .under(headings::kind);
   find_declared(app, "--with")
       .meaning("an option of the kind or of the --format; 'bloomset man' lists those of each");
-  option(app, "--universe", options->universe,
-         "a file of all keys that will be queried, members included or not, for the formats that "
-         "answer each of them exactly")
-      .value("FILE")
-      .under(headings::kind);
   option(
       app, "--part", options->part,
       "build partial filter I of N: it has the size of the whole filter, but holds only its share "
@@ -183,6 +214,12 @@ action define(CLI::App& app) {
       .value("NAME=VALUE")
       .one_value_per_use()
       .under(headings::output);
+  option(app, "--universe", options->universe,
+         "a file of all keys that will be queried, which may have the members: for filters that "
+         "answer all of them exactly")
+      .value("FILE")
+      .one_value_per_use()
+      .under(headings::input);
   flag(app, "--force", options->force, "replace the file if it exists").under(headings::output);
   flag(app, "--strict", options->strict, "fail if there are more keys than the capacity")
       .under(headings::limits);
@@ -207,6 +244,7 @@ command build_command() {
       "  cut -f1 users.tsv | bloomset build -o users.bloom --memory 100MB\n"
       "  find . -type f -print0 | bloomset build -0 -o files.bloom --strict\n"
       "  bloomset build -o fixed.bloom --kind fuse --fpr 0.4% members.txt\n"
+      "  bloomset build -o revoked.bloom --kind exact --universe all.txt revoked.txt\n"
       "  bloomset build -o pwned.bloom --keys pwned --min-count 10 pwnedpasswords/\n"
       "  bloomset build -o friends.bloom --keys email:lower addresses.txt\n"
       "  bloomset build -o part2.bloom --part 2/8 --capacity 10G --memory-limit 2GB all.txt.zst\n"
@@ -227,6 +265,14 @@ command build_command() {
           ".\n"
           "For these, the hashes of all keys are always kept. If --memory is given without --fpr\n"
           "and --capacity, a filter of such a kind has the lowest rate that fits into this size.\n"
+          "\n"
+          "A filter of kind " +
+          kinds_that([](const kind_info& kind) { return kind.build_of_two_sets != nullptr; },
+                     " or ") +
+          " answers all keys of --universe without errors. The members are read\n"
+          "first, then the universe once. The build keeps up to 160 bytes per member, in "
+          "temporary\n"
+          "files if they may exceed the memory limit.\n"
           "\n"
           "If a filter does not fit --memory-limit, these kinds are built in temporary files:\n" +
           kinds_that(&kind_info::any_order) +

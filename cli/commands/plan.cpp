@@ -32,6 +32,7 @@ std::string_view remark_on(const plan_request& request, bool rate_assumed) {
 
 struct arguments {
   plan_options options;
+  std::string universe;
   needs wanted;
   bool json = false;
   std::string plot;
@@ -222,6 +223,7 @@ result<status> run(const arguments& given) {
   }
   auto request = given.options.request();
   if (!request) return fail(request.error());
+  if (!given.universe.empty()) request->options.emplace_back("universe", given.universe);
   const bool rate_assumed = assume_default_fpr(*request);
   if (!given.options.kind.empty()) return plan_one(given, *request, rate_assumed);
 
@@ -250,6 +252,10 @@ action define(CLI::App& app) {
                            100 * default_fpr))
       .under(fmt::format("{}; give two of three: --capacity, --fpr, and --bits or --memory",
                          headings::size));
+  option(app, "--universe", given->universe,
+         "of --kind exact: all keys that are ever asked, the members of --capacity included")
+      .value("N")
+      .under(headings::kind);
   flag(app, "--deletable", given->wanted.deletable, "keys will be erased").under(headings::kind);
   flag(app, "--counting", given->wanted.counting, "the copies of a key will be counted")
       .under(headings::kind);
@@ -275,6 +281,7 @@ command plan_command() {
           "  bloomset plan --capacity 1e9 --memory 1GB\n"
           "  bloomset plan --memory 64MiB --fpr 1/1000 --deletable\n"
           "  bloomset plan --capacity 1000 --bits 8000 --kind bloom --json\n"
+          "  bloomset plan --capacity 1M --kind exact --universe 100M\n"
           "  bloomset plan --capacity 100M --fpr 0.1% --plot rates.svg\n",
           plan::define};
 }

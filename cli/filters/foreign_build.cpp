@@ -84,21 +84,18 @@ result<status> build_static(const dialects::dialect& format, const foreign_build
                             "file of all keys that will be queried with --universe",
                             format.name));
   }
-  const auto& names = options.names;
-  if (how.universe == "-" && (names.empty() || std::ranges::find(names, "-") != names.end())) {
-    return fail(errc::invalid_argument,
-                "-: stdin cannot be both the universe and the keys; give one of them in a file");
-  }
+  auto all = input_of_universe(options, how.universe);
+  if (!all) return fail(std::move(all.error()));
   // Wrong options fail before any key is read.
   const auto trial = dialects::build(format, request, {});
   if (!trial) return fail(trial.error());
   if (!trial->takes_any_key()) {
     options.keys.accepts = [&trial](std::string_view key) { return trial->accepts(key); };
+    all->keys.accepts = options.keys.accepts;
   }
   const auto members = keep_keys(options);
   if (!members) return fail(members.error());
-  options.names = {how.universe};
-  const auto universe = keep_keys(options);
+  const auto universe = keep_keys(*all);
   if (!universe) return fail(universe.error());
   const auto member_views = members->views();
   const auto universe_views = universe->views();

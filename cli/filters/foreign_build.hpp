@@ -5,6 +5,7 @@
 #include <bloomset/any_filter.hpp>
 #include <bloomset/result.hpp>
 #include <string>
+#include <vector>
 
 #include "input/key_input.hpp"
 #include "terminal/command.hpp"
@@ -14,7 +15,7 @@ namespace bloomset::cli {
 struct foreign_build {
   std::string format;
   std::string target;
-  std::string universe;  ///< the input with all keys, for formats that are built once
+  std::vector<std::string> universe;  ///< inputs of all keys, for formats that are built once
   bool force = false;
   bool strict = false;
   bool quiet = false;

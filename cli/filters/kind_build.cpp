@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bloomset/plan/units.hpp>
 #include <deque>
 #include <optional>
@@ -201,6 +202,30 @@ result<any_filter> build_static(const kind_info& kind, plan_request request,
   return filter;
 }
 
+/// Builds a filter of a kind of two sets. The hashes of the members are kept in memory, and those
+/// keys of the universe that the build needs: in a temporary file if they may exceed the limit.
+result<any_filter> build_of_two_sets(const kind_info& kind, const plan_request& request,
+                                     const build_input& from) {
+  // A key has 8 bytes or more in most files, and needs up to build_bytes.
+  constexpr std::uint64_t build_bytes = 160;
+  const std::uint64_t members = from.input().total_bytes().value_or(0) / 8;
+  if (from.memory.given || members * build_bytes > from.memory.bytes) use_file_memory();
+  const std::array seeds = {request.seed};
+  const auto source_of = [&](key_input& input) {
+    hash_source source;
+    source.for_each = [&](const hash_source::sink& use) {
+      return hash_all(input, seeds, [&](hash_lists lists) {
+        release_file_pages();
+        return use(lists[0]);
+      });
+    };
+    return source;
+  };
+  auto filter = kind.build_of_two_sets(request, source_of(from.input()), source_of(*from.universe));
+  if (!filter) return file_memory_failure(filter.error());
+  return filter;
+}
+
 /// Keeps the hashes of all keys in one pass, then creates a filter for their number, unless the
 /// request has its size.
 result<any_filter> build_counted(const kind_info& kind, plan_request request,
@@ -389,6 +414,7 @@ bool reads_files_again(const kind_info& kind) noexcept {
 result<any_filter> build_of_kind(const kind_info& kind, const plan_request& request,
                                  const build_input& from, bool canonical) {
   using namespace kind_build;
+  if (kind.build_of_two_sets != nullptr) return build_of_two_sets(kind, request, from);
   if (kind.build != nullptr) return build_static(kind, request, from);
   const bool planned = request.capacity != 0 || request.bits != 0;
   const bool sorts = canonical && !kind.any_order;

@@ -20,6 +20,7 @@ struct build_input {
   std::unique_ptr<key_input>& opened;  ///< anew if it is read again
   key_part& part;
   memory_limit memory;
+  key_input* universe = nullptr;  ///< of a kind of two sets: all keys
 
   key_input& input() const noexcept { return *opened; }
 };
@@ -28,8 +29,8 @@ struct build_input {
 /// kinds need the order or the copies of the keys, so the hashes are kept.
 bool reads_files_again(const kind_info& kind) noexcept;
 
-/// A filter with all keys of the input. If the request has neither capacity nor size, it is planned
-/// for the number of keys. With `canonical`, kinds whose bytes depend on the order of inserts
+/// A filter with all keys of the input. A kind of two sets has the keys of `universe` as other keys.
+/// If the request has neither capacity nor size, it is planned for the number of keys. With `canonical`, kinds whose bytes depend on the order of inserts
 /// insert in an order of their own. Fails as the input or the plan does, or names the key that does
 /// not fit.
 result<any_filter> build_of_kind(const kind_info& kind, const plan_request& request,

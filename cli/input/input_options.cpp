@@ -120,4 +120,18 @@ void input_options::declare_reading(CLI::App& app, keys::purpose why, bool has_f
       .under(headings::output);
 }
 
+result<input_options> input_of_universe(const input_options& members,
+                                        const std::vector<std::string>& names) {
+  const auto reads_stdin = [](const std::vector<std::string>& files) {
+    return files.empty() || std::ranges::find(files, "-") != files.end();
+  };
+  if (reads_stdin(names) && reads_stdin(members.names)) {
+    return fail(errc::invalid_argument,
+                "--universe: stdin cannot have both the members and the universe; give a file");
+  }
+  input_options universe = members;
+  universe.names = names;
+  return universe;
+}
+
 }  // namespace bloomset::cli

@@ -42,6 +42,11 @@ struct input_options {
 /// the argument, `what`, with its number if there are several, but not the file.
 result<void> check_unshown(std::span<const std::string> names, std::string_view what);
 
+/// The input of --universe, all keys that will be queried: it is read as the members' is. Fails with
+/// invalid_argument if both would read stdin.
+result<input_options> input_of_universe(const input_options& members,
+                                        const std::vector<std::string>& names);
+
 /// The names of all inputs: a folder is replaced by its files that the reader recognises.
 struct input_names {
   std::vector<std::string> files;

@@ -49,7 +49,7 @@ result<plan_report> plan_for(const kind_info& kind, const plan_request& request,
 /// implies `unchanging`.
 inline result<plan_report> plan_for_named(const kind_info& kind, const plan_request& request,
                                           needs wanted) {
-  wanted.unchanging |= kind.build != nullptr;
+  wanted.unchanging |= kind.build != nullptr || kind.build_of_two_sets != nullptr;
   return plan_for(kind, request, wanted);
 }
 

@@ -258,9 +258,12 @@ struct kinds_of<::testing::Types<F...>> {
 };
 
 TEST(any_contract_registry, every_kind_is_under_test_and_every_name_is_found) {
+  std::set<filter_kind> found;
   std::set<filter_kind> registered;
   for (const kind_info& row : kinds()) {
-    EXPECT_TRUE(registered.insert(row.kind).second) << row.name << ": two rows of one id";
+    EXPECT_TRUE(found.insert(row.kind).second) << row.name << ": two rows of one id";
+    // Kinds of two sets have tests of their own.
+    if (row.build_of_two_sets == nullptr) registered.insert(row.kind);
     EXPECT_EQ(value_of(find_kind(row.name))->kind, row.kind);
     EXPECT_FALSE(row.summary.empty());
     EXPECT_FALSE(row.strengths.empty());

@@ -77,6 +77,8 @@ inline std::span<const recipe> recipes() {
       recipe{"fuse-keyed", "fuse", golden_key, {}, 50},
       recipe{"ribbon-1", "ribbon", 0, {}, 50},
       recipe{"ribbon-2", "ribbon", 10, {}, 3050, 3000},
+      recipe{"exact-1", "exact", 0, {}, 50},
+      recipe{"exact-keyed", "exact", golden_key, {}, 50},
       recipe{"halves-bloom", "bloom", 0, {}, 60, 0, 128},
       recipe{"halves-bloom-keyed", "bloom", golden_key, {}, 60, 0, 128},
       recipe{"halves-blocked_bloom", "blocked_bloom", 9, {}, 60, 0, 128},

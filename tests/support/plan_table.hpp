@@ -113,6 +113,15 @@ inline plan_bytes plan_of(std::string_view kind, std::uint64_t n, double fpr) {
     append_value(bytes, level.cut);
     return bytes;
   }
+  if (kind == "exact") {
+    // The lower the rate, the larger the universe.
+    const double universe = detail::min(static_cast<double>(n) / fpr, 1e18);
+    const auto plan =
+        plan_exact({.capacity = n, .universe = static_cast<std::uint64_t>(universe)});
+    plan_bytes bytes = bytes_of_plan(plan);
+    if (plan) append_value(bytes, plan->bytes);
+    return bytes;
+  }
 #define KIND(name) \
   if (kind == #name) return bytes_of_plan(plan_##name({.capacity = n, .fpr = fpr}));
 #include "src/registry/kinds.inc"
@@ -139,6 +148,7 @@ inline constexpr auto pinned = std::to_array<pinned_plans>({
     {"bloom", 0xd0a295c5ef10485d},
     {"counting_bloom", 0x4333e3f4a1ffc55e},
     {"cuckoo", 0xcde6c62ffd4a9549},
+    {"exact", 0x0},
     {"expandable", 0x19ba467028714813},
     {"fuse", 0x8550f5205aa7b650},
     {"ribbon", 0x2a21d3fbddf14c99},

@@ -67,9 +67,24 @@ inline result<stored_filter> read_bytes(std::span<const std::byte> bytes,
   return read_stored(mapped_storage(owner, owner->bytes()), how, name);
 }
 
+/// The filter of a kind of two sets with these members and with "other-0" to "other-4999", which
+/// determine its rate.
+inline any_filter filter_of_two_sets(const kind_info& kind, plan_request request,
+                                     const std::vector<std::string>& members) {
+  const filter_hasher hash(request.seed);
+  std::vector<hash64> held;
+  std::vector<hash64> others;
+  for (const std::string& key : members) held.push_back(hash(bytes_of(key)));
+  for (const std::string& key : words("other", 5000)) others.push_back(hash(bytes_of(key)));
+  request.fpr = 0;
+  request.bits = 0;
+  return value_of(kind.build_of_two_sets(request, hash_source::of(held), hash_source::of(others)));
+}
+
 /// The filter of any kind with these keys, which are inserted as one batch.
 inline any_filter filter_of(const kind_info& kind, const plan_request& request,
                             const std::vector<std::string>& keys) {
+  if (kind.build_of_two_sets != nullptr) return filter_of_two_sets(kind, request, keys);
   if (kind.build == nullptr) {
     any_filter filter = value_of(kind.create(request));
     const std::vector<std::string_view> views(keys.begin(), keys.end());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bloomset/detail/core/cardinality.hpp>
+#include <bloomset/detail/core/hash_shards.hpp>
 #include <bloomset/detail/core/source_memory.hpp>
 #include <bloomset/detail/core/threads.hpp>
 #include <bloomset/detail/retrieval/retrieval.hpp>
@@ -26,17 +27,20 @@ constexpr std::uint64_t max_kept = 16;
 // The hashes that are read before they are filtered.
 constexpr std::size_t batch_hashes = std::size_t{1} << 18;
 
+/// Sorts in place: each thread has a range of hashes.
 void sort_hashes(std::span<hash64> hashes, unsigned threads) {
   constexpr std::size_t worth_a_thread = std::size_t{1} << 16;
   const auto parts =
       static_cast<unsigned>(std::clamp<std::size_t>(hashes.size() / worth_a_thread, 1, threads));
-  const auto begin_of = [&](unsigned part) {
-    return hashes.begin() + static_cast<std::ptrdiff_t>(hashes.size() * part / parts);
-  };
-  in_threads(parts, [&](unsigned t) { std::sort(begin_of(t), begin_of(t + 1), by_hash); });
-  for (unsigned t = 1; t < parts; ++t) {
-    std::inplace_merge(hashes.begin(), begin_of(t), begin_of(t + 1), by_hash);
+  std::vector<std::span<hash64>> ranges;
+  for (unsigned part = 1; part < parts; ++part) {
+    const auto above =
+        std::ranges::partition(hashes, [=](hash64 h) { return shard_of(h, parts) < part; });
+    ranges.push_back(hashes.first(hashes.size() - above.size()));
+    hashes = hashes.last(above.size());
   }
+  ranges.push_back(hashes);
+  in_threads(parts, [&](unsigned t) { std::sort(ranges[t].begin(), ranges[t].end(), by_hash); });
 }
 
 /// Sorts hashes and drops repetitions.

@@ -40,9 +40,9 @@ struct exact_kind : one_type<exact> {
             .bytes = planned.bytes,
             .planned_fpr = planned.fpr,
             .lines_per_query = 6,
-            .extras = {{"universe", planned.universe},
-                       {"universe_information_bound",
-                        planned.information_bits / static_cast<double>(planned.capacity)}}};
+            .least_bits_per_key =
+                planned.information_bits / static_cast<double>(planned.capacity),
+            .extras = {{"universe", planned.universe}}};
   }
 
   template <class F>

@@ -160,10 +160,10 @@ def test_what_is_no_certificate_is_an_error_with_its_place(run, tmp_path):
 @pytest.mark.parametrize("args,says", [
     (["--format", "cascade"], "give a file of all keys that will be queried with --universe"),
     (["--format", "dcso", "--universe", "keys"], "made of its members only; leave it out"),
-    (["--universe", "keys"], "--universe is for formats that are exact for a universe of keys: cascade and clubcard"),
+    (["--universe", "keys"], "has no use for other keys", "--format cascade or clubcard"),
     (["--format", "cascade", "--universe", "keys", "--fpr", "1%"], "not sized by a rate of false positives"),
     (["--format", "cascade", "--universe", "keys", "--capacity", "5"], "not sized by a capacity"),
-    (["--format", "cascade", "--universe", "-", "-"], "stdin cannot be both the universe and the keys"),
+    (["--format", "cascade", "--universe", "-", "-"], "stdin cannot have both the members and the universe"),
 ])
 def test_builds_that_make_no_sense_are_refused(run, tmp_path, args, says):
     (tmp_path / "keys").write_text("a\nb\n")

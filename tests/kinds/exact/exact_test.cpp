@@ -16,11 +16,11 @@
 namespace bloomset::test {
 namespace {
 
-using hashes = std::vector<hash64>;
+using key_list = std::vector<hash64>;
 
 /// Keys [from, from + n) of a stream. All are distinct.
-hashes keys_of(std::uint64_t stream, std::uint64_t from, std::uint64_t n) {
-  hashes all;
+key_list keys_of(std::uint64_t stream, std::uint64_t from, std::uint64_t n) {
+  key_list all;
   all.reserve(n);
   for (std::uint64_t i = from; i < from + n; ++i) {
     all.push_back({detail::remix64((stream + 1) << 40 | i)});
@@ -28,7 +28,7 @@ hashes keys_of(std::uint64_t stream, std::uint64_t from, std::uint64_t n) {
   return all;
 }
 
-exact build(const hashes& members, const hashes& others, unsigned threads = 1) {
+exact exact_of(const key_list& members, const key_list& others, unsigned threads = 1) {
   exact_spec spec;
   spec.threads = threads;
   return value_of(
@@ -37,7 +37,7 @@ exact build(const hashes& members, const hashes& others, unsigned threads = 1) {
 
 /// The number of wrong answers.
 template <class F>
-std::size_t errors(const F& f, const hashes& keys, bool wanted) {
+std::size_t errors(const F& f, const key_list& keys, bool wanted) {
   const auto answers = answers_of(f, keys);
   auto wrong = static_cast<std::size_t>(std::ranges::count(answers, wanted ? 0 : 1));
   for (const hash64 h : keys) wrong += f.may_contain(h) != wanted;
@@ -53,9 +53,9 @@ std::uint64_t information_bits(double members, double others) {
 TEST(exact, every_key_of_small_universes_is_answered_exactly) {
   for (std::uint64_t members = 0; members <= 40; ++members) {
     for (const std::uint64_t others : {0U, 1U, 2U, 3U, 7U, 20U, 41U, 100U, 700U, 5000U}) {
-      const hashes r = keys_of(members, 0, members);
-      const hashes s = keys_of(members, members, others);
-      const exact f = build(r, s);
+      const key_list r = keys_of(members, 0, members);
+      const key_list s = keys_of(members, members, others);
+      const exact f = exact_of(r, s);
       ASSERT_EQ(f.size(), members);
       ASSERT_EQ(errors(f, r, true), 0U) << members << " of " << others;
       ASSERT_EQ(errors(f, s, false), 0U) << members << " of " << others;
@@ -67,9 +67,9 @@ TEST(exact, every_key_of_large_universes_is_answered_exactly) {
   for (const std::uint64_t members : {1000U, 20'000U}) {
     for (const double ratio : {0.01, 0.5, 0.99, 1.0, 1.5, 1.7, 2.0, 4.0, 5.0, 9.9, 10.1, 100.0}) {
       const auto others = static_cast<std::uint64_t>(static_cast<double>(members) * ratio);
-      const hashes r = keys_of(1, 0, members);
-      const hashes s = keys_of(1, members, others);
-      const exact f = build(r, s, 2);
+      const key_list r = keys_of(1, 0, members);
+      const key_list s = keys_of(1, members, others);
+      const exact f = exact_of(r, s, 2);
       EXPECT_EQ(errors(f, r, true), 0U) << members << ", " << ratio;
       EXPECT_EQ(errors(f, s, false), 0U) << members << ", " << ratio;
       EXPECT_EQ(f.params().negated, ratio < 1);
@@ -78,45 +78,45 @@ TEST(exact, every_key_of_large_universes_is_answered_exactly) {
 }
 
 TEST(exact, without_members_no_key_passes_and_without_others_each_does) {
-  const hashes some = keys_of(1, 0, 1000);
-  const exact none = build({}, some);
+  const key_list some = keys_of(1, 0, 1000);
+  const exact none = exact_of({}, some);
   EXPECT_EQ(errors(none, some, false), 0U);
   EXPECT_EQ(none.size(), 0U);
   EXPECT_EQ(none.size_in_bytes(), 0U);
   EXPECT_EQ(none.current_fpr(), 0);
-  const exact all = build(some, {});
+  const exact all = exact_of(some, {});
   EXPECT_EQ(errors(all, some, true), 0U);
   EXPECT_EQ(all.size(), 1000U);
   EXPECT_EQ(all.size_in_bytes(), 0U);
   EXPECT_EQ(all.current_fpr(), 1);
-  EXPECT_EQ(errors(build({}, {}), some, false), 0U);
+  EXPECT_EQ(errors(exact_of({}, {}), some, false), 0U);
 }
 
 TEST(exact, a_key_of_both_sets_is_a_member) {
-  const hashes r = keys_of(1, 0, 3000);
-  const hashes s = keys_of(1, 3000, 60'000);
-  hashes universe = s;
+  const key_list r = keys_of(1, 0, 3000);
+  const key_list s = keys_of(1, 3000, 60'000);
+  key_list universe = s;
   universe.insert(universe.end(), r.begin(), r.end());
-  const exact f = build(r, universe);
+  const exact f = exact_of(r, universe);
   EXPECT_EQ(errors(f, r, true), 0U);
   EXPECT_EQ(errors(f, s, false), 0U);
-  EXPECT_EQ(file_bytes(f), file_bytes(build(r, s)));
+  EXPECT_EQ(file_bytes(f), file_bytes(exact_of(r, s)));
 }
 
 TEST(exact, the_same_sets_give_the_same_bytes) {
   std::mt19937_64 random(1);
   for (const auto& [members, others] :
        {std::pair{500U, 9000U}, {20'000U, 1000U}, {70'000U, 1'500'000U}, {200'000U, 450'000U}}) {
-    hashes r = keys_of(2, 0, members);
-    hashes s = keys_of(2, members, others);
-    const auto bytes = file_bytes(build(r, s, 1));
+    key_list r = keys_of(2, 0, members);
+    key_list s = keys_of(2, members, others);
+    const auto bytes = file_bytes(exact_of(r, s, 1));
     std::shuffle(r.begin(), r.end(), random);
     std::shuffle(s.begin(), s.end(), random);
-    EXPECT_EQ(file_bytes(build(r, s, 3)), bytes);
+    EXPECT_EQ(file_bytes(exact_of(r, s, 3)), bytes);
     r.insert(r.end(), r.begin(), r.begin() + 100);
-    const hashes once = s;
+    const key_list once = s;
     for (int copy = 0; copy < 3; ++copy) s.insert(s.end(), once.begin(), once.end());
-    EXPECT_EQ(file_bytes(build(r, s, 2)), bytes) << "four times";
+    EXPECT_EQ(file_bytes(exact_of(r, s, 2)), bytes) << "four times";
   }
 }
 
@@ -124,7 +124,7 @@ TEST(exact, the_same_sets_give_the_same_bytes) {
 TEST(exact, unknown_keys_pass_at_the_rate_that_the_filter_says) {
   for (const double ratio : {0.4, 1.2, 2.0, 10.0, 100.0}) {
     const auto others = static_cast<std::uint64_t>(10'000 * ratio);
-    const exact f = build(keys_of(3, 0, 10'000), keys_of(3, 10'000, others));
+    const exact f = exact_of(keys_of(3, 0, 10'000), keys_of(3, 10'000, others));
     constexpr std::size_t asked = 1'000'000;
     const double expected = f.current_fpr() * asked;
     EXPECT_NEAR(static_cast<double>(hits(f, keys_of(4, 0, asked))), expected,
@@ -143,9 +143,9 @@ TEST(exact, the_whole_file_is_near_the_information_bound) {
                            {100'000, 10, 1.055},
                            {100'000, 100, 1.035},
                            {10'000, 100, 1.06}}) {
-    const hashes r = keys_of(5, 0, each.members);
-    const hashes s = keys_of(5, each.members, each.members * each.ratio);
-    const exact f = build(r, s, 2);
+    const key_list r = keys_of(5, 0, each.members);
+    const key_list s = keys_of(5, each.members, each.members * each.ratio);
+    const exact f = exact_of(r, s, 2);
     const auto least = static_cast<double>(
         information_bits(static_cast<double>(r.size()), static_cast<double>(s.size())));
     EXPECT_LE(8 * static_cast<double>(file_bytes(f).size()), each.most * least) << each.ratio;
@@ -160,9 +160,9 @@ TEST(exact, the_whole_file_is_near_the_information_bound) {
 
 TEST(exact, a_saved_file_is_mapped_and_answers_the_same) {
   const auto path = std::filesystem::path(::testing::TempDir()) / "exact.bloom";
-  const hashes r = keys_of(6, 0, 5000);
-  const hashes s = keys_of(6, 5000, 80'000);
-  const exact f = build(r, s);
+  const key_list r = keys_of(6, 0, 5000);
+  const key_list s = keys_of(6, 5000, 80'000);
+  const exact f = exact_of(r, s);
   value_of(save(f, path));
   const auto view = value_of(open<exact_view>(path));
   EXPECT_EQ(errors(view, r, true), 0U);
@@ -183,7 +183,7 @@ TEST(exact, keys_of_any_type_are_in_either_set) {
 }
 
 TEST(exact, a_source_that_fails_is_passed_on) {
-  const hashes some = keys_of(7, 0, 10);
+  const key_list some = keys_of(7, 0, 10);
   const hash_source good = hash_source::of(some);
   const hash_source bad{10, [](const hash_source::sink&) -> result<void> {
                           return fail(errc::io, "the disk is gone");
@@ -195,7 +195,7 @@ TEST(exact, a_source_that_fails_is_passed_on) {
 }
 
 TEST(exact, a_rate_or_a_size_is_refused) {
-  const hashes none;
+  const key_list none;
   exact_spec rate;
   rate.fpr = 0.01;
   EXPECT_EQ(
@@ -211,10 +211,10 @@ TEST(exact, the_registry_builds_the_same) {
   const kind_info& row = *find_kind(filter_kind::exact);
   EXPECT_EQ(row.build, nullptr);
   ASSERT_NE(row.build_of_two_sets, nullptr);
-  const hashes r = keys_of(8, 0, 700);
-  const hashes s = keys_of(8, 700, 9000);
+  const key_list r = keys_of(8, 0, 700);
+  const key_list s = keys_of(8, 700, 9000);
   const auto any = value_of(row.build_of_two_sets({}, hash_source::of(r), hash_source::of(s)));
-  EXPECT_EQ(serialize(any.image()), file_bytes(build(r, s)));
+  EXPECT_EQ(serialize(any.image()), file_bytes(exact_of(r, s)));
   EXPECT_FALSE(row.create({}));
   plan_request request;
   request.capacity = 700;
@@ -229,9 +229,9 @@ TEST(exact, the_registry_builds_the_same) {
 // Every byte of the parameters with every single bit changed: refused, or opened and queried within
 // the payload (the address sanitizer watches).
 TEST(exact, damaged_parameters_are_refused_or_read_within_the_file) {
-  const hashes r = keys_of(9, 0, 400);
-  const hashes s = keys_of(9, 400, 9000);
-  const exact f = build(r, s);
+  const key_list r = keys_of(9, 0, 400);
+  const key_list s = keys_of(9, 400, 9000);
+  const exact f = exact_of(r, s);
   const auto image = f.image();
   const auto payload = payload_bytes(f);
   for (std::size_t bit = 0; bit < 8 * image.parameters.size(); ++bit) {
