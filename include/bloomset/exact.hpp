@@ -61,8 +61,8 @@ result<void> check_exact_payload(const exact_params& params, std::span<const std
 /// Build       A key in both sets is a member, so that S may be the whole universe. The same sets
 ///             give the same bytes, in any order, with any repetitions, and with any number of
 ///             threads. S is read once, and only the keys that pass the first section are kept.
-/// Memory      Of a build, besides the filter: at most 250 bytes per key of the smaller set and 160
-///             MiB, and 5 MB per thread.
+/// Memory      Of a build, besides the filter: 8 bytes per member, 160 bytes per key of the smaller
+///             set, 160 MiB, and 16 MB per thread. S may be any size.
 /// Threads     Concurrent queries are safe.
 template <storage Storage = owned_storage>
 class basic_exact : public detail::key_overloads<basic_exact<Storage>> {

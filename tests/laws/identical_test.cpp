@@ -30,7 +30,7 @@ std::vector<std::byte> file_of(any_filter filter) {
 
 /// The filter of these keys. Two batches and single keys are inserted, if keys can be.
 any_filter filled(const kind_info& kind, const plan_request& request, const key_list& keys) {
-  if (kind.build != nullptr) return filter_of(kind, request, keys);
+  if (!kind.can.insert) return filter_of(kind, request, keys);
   any_filter filter = value_of(kind.create(request));
   std::vector<std::string_view> views(keys.begin(), keys.end());
   const std::span<const std::string_view> all(views);

@@ -23,7 +23,9 @@ from unlabelled import unlabelled  # noqa: E402
 
 INSERTABLE = [cls for cls in bloomset.KINDS.values() if issubclass(cls, bloomset.Insertable)]
 STATIC = [cls for cls in bloomset.KINDS.values() if issubclass(cls, bloomset.Static)]
-every_kind = pytest.mark.parametrize("cls", bloomset.KINDS.values(), ids=bloomset.KINDS)
+#: Kinds of one set of keys. Those of two sets have tests of their own (test_python_two_sets.py).
+ONE_SET = {kind: cls for kind, cls in bloomset.KINDS.items() if not issubclass(cls, bloomset.OfTwoSets)}
+every_kind = pytest.mark.parametrize("cls", ONE_SET.values(), ids=ONE_SET)
 
 #: For other programs of Python, which find the same package.
 WITH_PACKAGE = {**os.environ, "PYTHONPATH": str(pathlib.Path(bloomset.__file__).parents[1])}

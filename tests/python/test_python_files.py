@@ -11,7 +11,7 @@ import sys
 
 import bloomset
 import pytest
-from conftest import WITH_PACKAGE, every_kind
+from conftest import ONE_SET, WITH_PACKAGE, every_kind
 
 MEMBERS = [f"member {i}" for i in range(500)]
 
@@ -148,7 +148,7 @@ def test_sentences_speak_pythons_words(tmp_path):
     for call in (lambda: bloomset.open(tmp_path / "no.bloom"),
                  lambda: bloomset.Bloom(1).save(tmp_path / "no.bloom", replace=False),
                  *(lambda cls=cls, options=options: getattr(cls, "build", cls)([], **options)
-                   for cls in bloomset.KINDS.values()
+                   for cls in ONE_SET.values()
                    for options in (dict(hashes=99), dict(hashes=3), dict(bits=1), dict(no=1), dict(memory="1X"),
                                    dict(capacity=5, fpr=1e-300), dict(capacity=2**60, bits=64),
                                    dict(arity=9), dict(foldable="x"), dict(layout="x"), dict(capacity=0))),
@@ -172,6 +172,8 @@ import bloomset, resource
 for cls in bloomset.KINDS.values():
     if issubclass(cls, bloomset.Static):
         f = cls.build(range(300_000), fpr=1e-9)  # below 2 MiB
+    elif issubclass(cls, bloomset.OfTwoSets):
+        f = cls.build(range(300_000), range(900_000))
     elif cls is bloomset.ScalableBloom:
         f = cls(1000, 0.01, growth=10_000)  # its second part has room for 10 million keys
         f.update(range(1100))

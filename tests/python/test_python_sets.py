@@ -8,7 +8,7 @@ import re
 
 import bloomset
 import pytest
-from conftest import INSERTABLE, STATIC, every_kind, having
+from conftest import INSERTABLE, ONE_SET, STATIC, every_kind, having
 
 ABILITIES = {"insert": "add", "erase": "discard", "count": "count", "merge": "__ior__",
              "intersect": "__iand__", "fold": "fold"}
@@ -28,6 +28,7 @@ def test_every_kind_of_the_library_has_a_class_with_its_abilities():
         for ability, method in ABILITIES.items():
             assert hasattr(cls, method) == known["can"][ability], (name, method)
         assert issubclass(cls, bloomset.Static) == known["built_once"], name
+        assert issubclass(cls, bloomset.OfTwoSets) == known["of_two_sets"], name
         assert getattr(bloomset, cls.__name__) is cls
 
 
@@ -186,7 +187,7 @@ def subclass_of(cls):
     return Named
 
 
-SUBCLASSES = [subclass_of(cls) for cls in bloomset.KINDS.values()]
+SUBCLASSES = [subclass_of(cls) for cls in ONE_SET.values()]
 
 
 @of(SUBCLASSES)

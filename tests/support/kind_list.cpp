@@ -12,9 +12,11 @@ int main() {
     fmt::print(
         "{}\"{}\": {{\"insert\": {}, \"erase\": {}, \"count\": {}, \"merge\": {}, \"intersect\": "
         "{}, "
-        "\"grow\": {}, \"fold\": {}, \"any_order\": {}, \"takes_128_bits\": {}}}",
+        "\"grow\": {}, \"fold\": {}, \"any_order\": {}, \"takes_128_bits\": {}, \"of_two_sets\": "
+        "{}}}",
         before, kind.name, kind.can.insert, kind.can.erase, kind.can.count, kind.can.merge,
-        kind.can.intersect, kind.can.grow, kind.can.fold, kind.any_order, kind.takes_128_bits);
+        kind.can.intersect, kind.can.grow, kind.can.fold, kind.any_order, kind.takes_128_bits,
+        kind.build_of_two_sets != nullptr);
     before = ",\n ";
   }
   fmt::print("}}\n");

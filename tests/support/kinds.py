@@ -2,6 +2,7 @@
 
     kinds_that("erase", "count")          the names of those that can do both
     kinds_that("insert", any_order=False)
+    kinds_that(of_two_sets=True)          the kinds of two sets, which are left out otherwise
 
 The properties are the fields of `abilities` and kind_info (kind_list.cpp), from $BLOOMSET_KINDS, or build/tests/kinds.json.
 """
@@ -15,7 +16,7 @@ KINDS = json.loads(pathlib.Path(os.environ.get("BLOOMSET_KINDS", ROOT / "build" 
 
 
 def kinds_that(*can, **properties):
-    wanted = {**dict.fromkeys(can, True), **properties}
+    wanted = {"of_two_sets": False, **dict.fromkeys(can, True), **properties}
     found = [name for name, has in KINDS.items() if all(has[key] == value for key, value in wanted.items())]
     assert found, f"no kind has {wanted}"
     return found

@@ -18,9 +18,9 @@ several threads at once: readers run side by side, a writer alone, and batches w
 from ._count import KeyCounter
 from ._files import from_bytes, info, new_key, open
 from ._filter import (Countable, Deletable, Filter, Foldable, Insertable, Intersectable, Mergeable,
-                      Static)
-from ._kinds import (KINDS, BlockedBloom, Bloom, CountingBloom, Cuckoo, Expandable, Fuse, Ribbon,
-                     ScalableBloom, VectorQuotient)
+                      OfTwoSets, Static)
+from ._kinds import (KINDS, BlockedBloom, Bloom, CountingBloom, Cuckoo, Exact, Expandable, Fuse,
+                     Ribbon, ScalableBloom, VectorQuotient)
 from ._native import FullError, version as __version__
 from ._overfill import OverfilledWarning
 from ._plan import kinds, plan
@@ -28,8 +28,8 @@ from ._which import Which
 
 __all__ = [
     "KINDS", "BlockedBloom", "Bloom", "Countable", "CountingBloom", "Cuckoo", "Deletable",
-    "Expandable", "Filter", "Foldable", "FullError", "Fuse", "Insertable", "Intersectable",
-    "KeyCounter", "Mergeable", "OverfilledWarning", "Plan", "Ribbon", "ScalableBloom", "Static", "VectorQuotient", "Which", "__version__",
+    "Exact", "Expandable", "Filter", "Foldable", "FullError", "Fuse", "Insertable", "Intersectable",
+    "KeyCounter", "Mergeable", "OfTwoSets", "OverfilledWarning", "Plan", "Ribbon", "ScalableBloom", "Static", "VectorQuotient", "Which", "__version__",
     "from_bytes", "info", "kinds", "new_key", "open", "plan",
 ]
 

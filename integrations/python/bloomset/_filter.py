@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     OfIntersectable = TypeVar("OfIntersectable", bound="Intersectable")
     OfInsertable = TypeVar("OfInsertable", bound="Insertable")
     OfStatic = TypeVar("OfStatic", bound="Static")
+    OfTwo = TypeVar("OfTwo", bound="OfTwoSets")
 
 #: The class of each kind by its name, which _kinds.py fills.
 CLASSES: Dict[str, "type[Filter]"] = {}
@@ -444,6 +445,31 @@ class Static(Filter):
         """
         made = _native.build(kind_of(cls), _native.Request(
             capacity, fpr, memory, bits, None, seed, key, hash, options), keys, offsets)
+        return adopt(made, cls)  # type: ignore[return-value]
+
+
+class OfTwoSets(Filter):
+    """Filters that are built once from their members and from all other keys that are ever asked."""
+
+    __slots__ = ()
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        kind_of(type(self))
+        name = type(self).__name__
+        raise TypeError(f"an {name} is built once from two sets; use {name}.build(members, others)")
+
+    @classmethod
+    def build(cls: "type[OfTwo]", members: Keys, others: Keys, *, seed: Optional[int] = None,
+              key: Optional[bytes] = None, hash: Optional[str] = None, **options: Any) -> OfTwo:
+        """The filter of these members, which answers the other keys without errors, too. Both are keys
+        as ``contains`` takes them; repetitions do no harm. A key of both sets is a member.
+
+        >>> f = bloomset.Exact.build(["ann"], ["bob", "cid"])
+        >>> "ann" in f, "bob" in f, "cid" in f
+        (True, False, False)
+        """
+        made = _native.build_of_two_sets(kind_of(cls), _native.Request(
+            None, None, None, None, None, seed, key, hash, options), members, others)
         return adopt(made, cls)  # type: ignore[return-value]
 
 

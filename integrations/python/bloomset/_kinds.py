@@ -4,7 +4,7 @@ them to what the library says."""
 from __future__ import annotations
 
 from ._filter import (CLASSES, Countable, Deletable, Filter, Foldable, Insertable, Intersectable,
-                      Mergeable, Static)
+                      Mergeable, OfTwoSets, Static)
 from ._plan import kinds
 
 TYPE_CHECKING = False
@@ -136,15 +136,28 @@ class Ribbon(Static):
     kind = "ribbon"
 
 
+class Exact(OfTwoSets):
+    """Built once from members and all other keys of a universe: no errors among them.
+
+    >>> revoked, valid = range(0, 100_000, 100), range(100_000)
+    >>> f = bloomset.Exact.build(revoked, valid)
+    >>> [key for key in range(1000) if key in f]
+    [0, 100, 200, 300, 400, 500, 600, 700, 800, 900]
+    """
+
+    __slots__ = ()
+    kind = "exact"
+
+
 _ALL: Tuple[Type[Filter], ...] = (BlockedBloom, Bloom, CountingBloom, VectorQuotient, Cuckoo,
-                                  Expandable, ScalableBloom, Fuse, Ribbon)
+                                  Expandable, ScalableBloom, Fuse, Ribbon, Exact)
 CLASSES.update((each.kind, each) for each in _ALL)
 
 
 def _class_of(name: str, row: Dict[str, Any]) -> Type[Filter]:
     """The class of a kind that was compiled in from outside, from its row in the registry."""
     can = row["can"]
-    first = Static if row["built_once"] else Deletable if can["erase"] else Insertable
+    first = OfTwoSets if row["of_two_sets"] else Static if row["built_once"] else Deletable if can["erase"] else Insertable
     others = {"count": Countable, "merge": Mergeable, "intersect": Intersectable, "fold": Foldable}
     bases = (first, *(base for ability, base in others.items() if can[ability]))
     title = "".join(word.capitalize() for word in name.split("_"))

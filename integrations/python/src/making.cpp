@@ -93,6 +93,31 @@ made_filter build(const std::string& kind_name, plan_request request, const py::
   return {or_raise(std::move(built))};
 }
 
+/// Of a kind of two sets, from members and other keys.
+made_filter build_of_two_sets(const std::string& kind_name, const plan_request& request,
+                              const py::object& members, const py::object& others) {
+  const kind_info& kind = kind_of(kind_name);
+  hash_chunks held;
+  hash_chunks rest;
+  for (const auto& [keys, hashes] : {std::pair(&members, &held), {&others, &rest}}) {
+    for_batches(*keys, py::none(), [&hashes = *hashes, &request](key_batch& batch) {
+      for (batch_turns turns(batch); turns.next();) {
+        const without_gil released;
+        hashes.append(filter_hasher(request.seed), turns);
+      }
+    });
+  }
+  build_breaks breaks;
+  auto built = [&] {
+    without_gil released;
+    breaks.begin(released);
+    const auto check = [&] { return breaks.check(); };
+    return kind.build_of_two_sets(request, held.source(check), rest.source(check));
+  }();
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return {or_raise(std::move(built))};
+}
+
 made_filter open_file(const py::object& path, bool mapped, const py::object& verify,
                       const py::object& key) {
   const auto secret = secret_key_of(key);
@@ -209,6 +234,7 @@ void add_making(py::module_& module) {
       });
   module.def("create", &create);
   module.def("build", &build);
+  module.def("build_of_two_sets", &build_of_two_sets);
   module.def("open", &open_file);
   module.def("info", &info_of_file);
   module.def("from_bytes", &from_bytes);

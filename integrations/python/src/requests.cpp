@@ -237,6 +237,7 @@ py::dict all_kinds() {
     known["strengths"] = row.strengths;
     known["can"] = dict_of(row.can);
     known["built_once"] = row.build != nullptr;
+    known["of_two_sets"] = row.build_of_two_sets != nullptr;
     known["options"] = std::move(options);
     all[py::str(row.name)] = std::move(known);
   }

@@ -160,7 +160,7 @@ def test_what_is_no_certificate_is_an_error_with_its_place(run, tmp_path):
 @pytest.mark.parametrize("args,says", [
     (["--format", "cascade"], "give a file of all keys that will be queried with --universe"),
     (["--format", "dcso", "--universe", "keys"], "made of its members only; leave it out"),
-    (["--universe", "keys"], "has no use for other keys", "--format cascade or clubcard"),
+    (["--universe", "keys"], "has no use for other keys; give --kind exact, or --format cascade or clubcard"),
     (["--format", "cascade", "--universe", "keys", "--fpr", "1%"], "not sized by a rate of false positives"),
     (["--format", "cascade", "--universe", "keys", "--capacity", "5"], "not sized by a capacity"),
     (["--format", "cascade", "--universe", "-", "-"], "stdin cannot have both the members and the universe"),

@@ -6,7 +6,7 @@ import re
 import pytest
 from kinds import kinds_that
 
-KINDS = kinds_that(insert=False)
+KINDS = kinds_that(insert=False)  # of one set of keys; of two: test_two_sets.py
 
 
 @pytest.fixture(params=KINDS)
