@@ -29,10 +29,10 @@ struct build_input {
 /// kinds need the order or the copies of the keys, so the hashes are kept.
 bool reads_files_again(const kind_info& kind) noexcept;
 
-/// A filter with all keys of the input. A kind of two sets has the keys of `universe` as other keys.
-/// If the request has neither capacity nor size, it is planned for the number of keys. With `canonical`, kinds whose bytes depend on the order of inserts
-/// insert in an order of their own. Fails as the input or the plan does, or names the key that does
-/// not fit.
+/// A filter with all keys of the input. A kind of two sets has the keys of `universe` as other
+/// keys. If the request has neither capacity nor size, it is planned for the number of keys. With
+/// `canonical`, kinds whose bytes depend on the order of inserts insert in an order of their own.
+/// Fails as the input or the plan does, or names the key that does not fit.
 result<any_filter> build_of_kind(const kind_info& kind, const plan_request& request,
                                  const build_input& from, bool canonical);
 

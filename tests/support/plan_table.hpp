@@ -116,8 +116,7 @@ inline plan_bytes plan_of(std::string_view kind, std::uint64_t n, double fpr) {
   if (kind == "exact") {
     // The lower the rate, the larger the universe.
     const double universe = detail::min(static_cast<double>(n) / fpr, 1e18);
-    const auto plan =
-        plan_exact({.capacity = n, .universe = static_cast<std::uint64_t>(universe)});
+    const auto plan = plan_exact({.capacity = n, .universe = static_cast<std::uint64_t>(universe)});
     plan_bytes bytes = bytes_of_plan(plan);
     if (plan) append_value(bytes, plan->bytes);
     return bytes;
@@ -148,7 +147,7 @@ inline constexpr auto pinned = std::to_array<pinned_plans>({
     {"bloom", 0xd0a295c5ef10485d},
     {"counting_bloom", 0x4333e3f4a1ffc55e},
     {"cuckoo", 0xcde6c62ffd4a9549},
-    {"exact", 0x0},
+    {"exact", 0x88e3f06b9d4ccb62},
     {"expandable", 0x19ba467028714813},
     {"fuse", 0x8550f5205aa7b650},
     {"ribbon", 0x2a21d3fbddf14c99},

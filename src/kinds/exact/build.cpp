@@ -229,6 +229,8 @@ class exact_builder {
     return reduce();
   }
 
+  /// Whether there is no first section, so that all other keys are kept.
+  bool keeps_all() const noexcept { return first_.section.columns == 0; }
   const hash_list& kept() const noexcept { return kept_; }
   hash_list extract_kept() noexcept { return std::exchange(kept_, {}); }
   hash_list extract_held() noexcept { return std::exchange(held_, {}); }
@@ -391,7 +393,7 @@ result<built_exact> build(const exact_spec& spec, const hash_source& members,
   if (count != 0) {
     exact_builder builder(spec, std::move(held));
     if (auto ok = builder.filter(others); !ok) return fail(ok.error());
-    if (builder.kept().size() < count) {
+    if (builder.keeps_all() && builder.kept().size() < count) {
       // The fewer others are held instead, and the members are the others.
       hash_list kept = builder.extract_kept();
       const hash_list all_members = builder.extract_held();
