@@ -253,7 +253,7 @@ action define(CLI::App& app) {
       .under(fmt::format("{}; give two of three: --capacity, --fpr, and --bits or --memory",
                          headings::size));
   option(app, "--universe", given->universe,
-         "of --kind exact: all keys that are ever asked, the members of --capacity included")
+         "of --kind exact: all keys that are ever queried, the members of --capacity included")
       .value("N")
       .under(headings::kind);
   flag(app, "--deletable", given->wanted.deletable, "keys will be erased").under(headings::kind);

@@ -67,15 +67,16 @@ inline result<stored_filter> read_bytes(std::span<const std::byte> bytes,
   return read_stored(mapped_storage(owner, owner->bytes()), how, name);
 }
 
-/// The filter of a kind of two sets with these members and with "other-0" to "other-4999", which
-/// determine its rate.
+/// The filter of a kind of two sets with these members and with a hundred times as many other keys,
+/// at least 5000 and at most 300,000, "other-0" and so on. They determine its rate.
 inline any_filter filter_of_two_sets(const kind_info& kind, plan_request request,
                                      const std::vector<std::string>& members) {
   const filter_hasher hash(request.seed);
   std::vector<hash64> held;
   std::vector<hash64> others;
   for (const std::string& key : members) held.push_back(hash(bytes_of(key)));
-  for (const std::string& key : words("other", 5000)) others.push_back(hash(bytes_of(key)));
+  const auto n = std::clamp<std::uint64_t>(100 * members.size(), 5000, 300'000);
+  for (const std::string& key : words("other", n)) others.push_back(hash(bytes_of(key)));
   request.fpr = 0;
   request.bits = 0;
   return value_of(kind.build_of_two_sets(request, hash_source::of(held), hash_source::of(others)));

@@ -449,7 +449,7 @@ class Static(Filter):
 
 
 class OfTwoSets(Filter):
-    """Filters that are built once from their members and from all other keys that are ever asked."""
+    """Filters that are built once from their members and from all other keys that are ever queried."""
 
     __slots__ = ()
 

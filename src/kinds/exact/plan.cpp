@@ -170,7 +170,7 @@ result<exact_plan> plan_exact(const exact_spec& spec) {
   }
   if (spec.capacity == 0 || spec.universe == 0) {
     return detail::refuse(
-        "an exact filter is planned for a number of members and of all keys that are ever asked; "
+        "an exact filter is planned for a number of members and of all keys that are ever queried; "
         "give the capacity and the universe");
   }
   if (spec.universe < spec.capacity || spec.universe > max_exact_keys) {

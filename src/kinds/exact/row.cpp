@@ -19,7 +19,7 @@ struct exact_kind : one_type<exact> {
       "none can be added or erased later";
   static constexpr std::array<kind_option, 1> options{
       {{universe, "a number, such as 100M; plan only",
-        "all keys that are ever asked, members included"}}};
+        "all keys that are ever queried, members included"}}};
 
   static constexpr bool in_hash_order = true;
   static constexpr bool of_two_sets = true;

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <span>
 
+#pragma GCC visibility push(hidden)  // a shared build does not show it
+
 namespace bloomset::detail {
 namespace guided {
 
@@ -309,3 +311,5 @@ std::uint64_t guided_search::choose(const retrieval_job& job, const other_keys& 
 }
 
 }  // namespace bloomset::detail
+
+#pragma GCC visibility pop
