@@ -96,8 +96,8 @@ struct filter_info {
   /// Whether the current rate exceeds the planned one by more than chance explains, because the
   /// filter has more keys than it was planned for.
   bool overfilled = false;
-  abilities can;           ///< of the kind; a read-only filter has fewer (any_filter::can())
-  label_list labels = {};  ///< any_filter::labels()
+  abilities can;                 ///< of the kind; a read-only filter has fewer (any_filter::can())
+  label_list labels = {};        ///< any_filter::labels()
   std::uint64_t exceptions = 0;  ///< their number (any_filter::exceptions())
   std::vector<property> extras;
 };
@@ -139,13 +139,15 @@ class any_filter {
   /// Answers a batch of queries. Precondition: answers.size() >= keys.size().
   void may_contain(std::span<const std::string_view> keys, std::span<bool> answers) const noexcept {
     model().may_contain(keys, answers);
-    if (!exceptions_.empty()) [[unlikely]] deny_exceptions(keys, answers);
+    if (!exceptions_.empty()) [[unlikely]]
+      deny_exceptions(keys, answers);
   }
   /// Answers a batch of hashes, made with the filter's hash function. Fails with unsupported if the
   /// filter needs the keys themselves, or has halves().
   result<void> may_contain(std::span<const hash64> hashes, std::span<bool> answers) const {
     auto done = model().may_contain(hashes, answers);
-    if (!exceptions_.empty()) [[unlikely]] deny_exceptions(hashes, answers);
+    if (!exceptions_.empty()) [[unlikely]]
+      deny_exceptions(hashes, answers);
     return done;
   }
 
@@ -176,25 +178,27 @@ class any_filter {
   /// Precondition: added.size() >= keys.size().
   result<insert_summary> insert_absent(std::span<const std::string_view> keys,
                                        std::span<bool> added) {
-    if (!exceptions_.empty()) [[unlikely]] return insert_exceptions(keys, added);
+    if (!exceptions_.empty()) [[unlikely]]
+      return insert_exceptions(keys, added);
     return model().insert_absent(keys, added);
   }
   /// The same for hashes, made with the filter's hash function. Fails with unsupported if the
   /// filter needs the keys themselves, or has halves().
   result<insert_summary> insert_absent(std::span<const hash64> hashes, std::span<bool> added) {
-    if (!exceptions_.empty()) [[unlikely]] return insert_exceptions(hashes, added);
+    if (!exceptions_.empty()) [[unlikely]]
+      return insert_exceptions(hashes, added);
     return model().insert_absent(hashes, added);
   }
 
   /// erased[i] tells whether keys[i] was erased. It is false if keys[i] is certainly not a member.
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) {
-    if (!exceptions_.empty()) [[unlikely]] return erase_others(keys, erased);
+    if (!exceptions_.empty()) [[unlikely]]
+      return erase_others(keys, erased);
     return model().erase(keys, erased);
   }
   /// counts[i] is the number of inserts of keys[i] minus the number of its erases. It is too high
   /// if another key of the filter matches keys[i].
-  result<void> count(std::span<const std::string_view> keys,
-                     std::span<std::uint64_t> counts) const;
+  result<void> count(std::span<const std::string_view> keys, std::span<std::uint64_t> counts) const;
 
   /// Fails with incompatible, and changes nothing, for another kind or other parameters.
   /// The union has the labels that both have with the same value. A filter without keys does not
@@ -272,11 +276,13 @@ class any_filter {
   bool readmit_one(hash64 h) noexcept { return exceptions_.remove(h); }
   template <class Key>
   void readmit(std::span<const Key> keys) noexcept {
-    if (exceptions_.empty()) [[likely]] return;
+    if (exceptions_.empty()) [[likely]]
+      return;
     for (const Key& key : keys) readmit_one(key);
   }
   template <class Key>
-  result<insert_summary> readmitting(std::span<const Key> keys, result<insert_summary> done) noexcept {
+  result<insert_summary> readmitting(std::span<const Key> keys,
+                                     result<insert_summary> done) noexcept {
     if (done) readmit(keys.first(static_cast<std::size_t>(done->done)));
     return done;
   }

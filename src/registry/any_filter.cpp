@@ -42,7 +42,7 @@ filter_image any_filter::image() const {
 
 result<void> any_filter::unite(const any_filter& other, combining how) {
   auto exceptions = how == &detail::any_model::intersect ? exceptions_of_either(other)
-                                                          : exceptions_of_union(other);
+                                                         : exceptions_of_union(other);
   if (!exceptions) return fail(std::move(exceptions.error()));
   const bool was_empty = size() == 0;
   auto done = (model().*how)(other.model());

@@ -10,8 +10,7 @@ namespace {
 
 failure too_many() {
   return detail::format_failure(
-      errc::full,
-      "the filter would have more than {} exceptions; build a new one at a lower rate",
+      errc::full, "the filter would have more than {} exceptions; build a new one at a lower rate",
       exception_list::max_size);
 }
 

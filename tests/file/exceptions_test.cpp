@@ -224,9 +224,8 @@ TEST(exceptions, are_at_most_4096) {
 }
 
 TEST(exceptions, need_hashes_of_64_bits) {
-  any_filter filter =
-      filter_of(*value_of(find_kind("bloom")), {.capacity = 9, .fpr = 0.01, .hash_bits = 128},
-                words("member", 9));
+  any_filter filter = filter_of(*value_of(find_kind("bloom")),
+                                {.capacity = 9, .fpr = 0.01, .hash_bits = 128}, words("member", 9));
   EXPECT_EQ(filter.add_exceptions(key_list{"x"}).error().code, errc::unsupported);
 }
 
@@ -250,7 +249,7 @@ TEST(exceptions, a_section_that_does_not_fit_is_refused) {
        {std::uint64_t{0}, count - 1, count + 8, std::uint64_t{4097}, largest / 8, largest}) {
     EXPECT_FALSE(opens(forged(good, end - 8, wrong))) << wrong;
   }
-  EXPECT_FALSE(opens(forged(good, begin, largest)));             // not ascending
+  EXPECT_FALSE(opens(forged(good, begin, largest)));                          // not ascending
   EXPECT_FALSE(opens(forged(good, begin, filter.exceptions().hashes()[1])));  // twice
   const auto flags = detail::load<std::uint32_t>(good.data() + at::flags);
   // Hashes of 128 bits with exceptions, and the section without its flag.
