@@ -200,6 +200,29 @@ result<bloomset::filter_info> info_of_file(const char* path) {
   return bloomset::info_of(std::move(*stored), path);
 }
 
+/// Calls `change(keys)`, which returns the number of changed exceptions, for all keys.
+template <class Change>
+bloomset_status change_exceptions(bloomset_filter* filter, const bloomset_key* keys, size_t count,
+                                  uint64_t* changed, bloomset_error* error, Change&& change) {
+  uint64_t sum = 0;
+  const bloomset_status status = run(error, {{filter, "filter"}}, [&]() -> result<void> {
+    if (auto ok = check_keys(keys, count); !ok) return ok;
+    result<void> all;
+    in_pieces(count, keys_of(keys), [&](std::span<const std::string_view> some, std::size_t) {
+      const result<uint64_t> part = change(some);
+      if (part) {
+        sum += *part;
+      } else {
+        all = fail(part.error());
+      }
+      return all.has_value();
+    });
+    return all;
+  });
+  if (changed != nullptr) *changed = sum;
+  return status;
+}
+
 }  // namespace
 
 extern "C" {
@@ -463,33 +486,6 @@ bloomset_status bloomset_erase(bloomset_filter* filter, const bloomset_key* keys
     return all;
   });
 }
-
-namespace {
-
-/// Calls `change(keys)`, which returns the number of changed exceptions, for all keys.
-template <class Change>
-bloomset_status change_exceptions(bloomset_filter* filter, const bloomset_key* keys, size_t count,
-                                  uint64_t* changed, bloomset_error* error, Change&& change) {
-  uint64_t sum = 0;
-  const bloomset_status status = run(error, {{filter, "filter"}}, [&]() -> result<void> {
-    if (auto ok = check_keys(keys, count); !ok) return ok;
-    result<void> all;
-    in_pieces(count, keys_of(keys), [&](std::span<const std::string_view> some, std::size_t) {
-      const result<uint64_t> part = change(some);
-      if (part) {
-        sum += *part;
-      } else {
-        all = fail(part.error());
-      }
-      return all.has_value();
-    });
-    return all;
-  });
-  if (changed != nullptr) *changed = sum;
-  return status;
-}
-
-}  // namespace
 
 bloomset_status bloomset_add_exceptions(bloomset_filter* filter, const bloomset_key* keys,
                                         size_t count, uint64_t* changed, bloomset_error* error) {
