@@ -15,9 +15,9 @@
 namespace bloomset::test {
 namespace {
 
-using key_list = std::vector<std::string_view>;
+using key_views = std::vector<std::string_view>;
 
-constexpr std::size_t non_members = 2000;
+constexpr std::size_t non_members = 20'000;
 
 std::vector<bool> answers_of(const any_filter& filter, const std::vector<std::string>& keys) {
   std::vector<bool> all;
@@ -27,7 +27,7 @@ std::vector<bool> answers_of(const any_filter& filter, const std::vector<std::st
 
 /// Answers of the calls for batches, of keys and of hashes.
 void expect_batches_agree(const any_filter& filter, const std::vector<std::string>& keys) {
-  const key_list views(keys.begin(), keys.end());
+  const key_views views(keys.begin(), keys.end());
   std::vector<hash64> hashes;
   for (const std::string_view key : views) hashes.push_back(filter_hasher()(bytes_of(key)));
   const auto by_key = std::make_unique<bool[]>(keys.size());
@@ -53,7 +53,7 @@ class exceptions : public ::testing::TestWithParam<std::size_t> {
     return keys;
   }
   static void except(any_filter& filter, const std::vector<std::string>& keys) {
-    const auto added = value_of(filter.add_exceptions(key_list(keys.begin(), keys.end())));
+    const auto added = value_of(filter.add_exceptions(key_views(keys.begin(), keys.end())));
     EXPECT_EQ(added.inserted, keys.size());
   }
 };
@@ -75,7 +75,7 @@ TEST_P(exceptions, are_denied_and_other_answers_stay) {
   expect_batches_agree(filter, words("member", 500));
   // Keys that get "no" are not listed, and a second time nothing is new.
   const auto all = words("non-member", non_members);
-  EXPECT_EQ(value_of(filter.add_exceptions(key_list(all.begin(), all.end()))).inserted, 0U);
+  EXPECT_EQ(value_of(filter.add_exceptions(key_views(all.begin(), all.end()))).inserted, 0U);
 }
 
 TEST_P(exceptions, go_with_the_file_and_the_copies) {
@@ -95,7 +95,7 @@ TEST_P(exceptions, go_with_the_file_and_the_copies) {
     EXPECT_EQ(value_of(again.copy()).exceptions(), filter.exceptions());
     EXPECT_EQ(serialize(again.image()), bytes);
     for (const std::string& key : mistaken) EXPECT_FALSE(again.may_contain(key));
-    EXPECT_EQ(value_of(again.remove_exceptions(key_list(mistaken.begin(), mistaken.end()))),
+    EXPECT_EQ(value_of(again.remove_exceptions(key_views(mistaken.begin(), mistaken.end()))),
               mistaken.size());
     for (const std::string& key : mistaken) EXPECT_TRUE(again.may_contain(key));
     again.labels() = {};
@@ -113,12 +113,12 @@ TEST_P(exceptions, end_when_their_keys_are_inserted) {
   auto mistaken = passing(filter, "non-member");
   mistaken.resize(40);
   except(filter, mistaken);
-  const key_list views(mistaken.begin(), mistaken.end());
+  const key_views views(mistaken.begin(), mistaken.end());
   value_of(filter.insert(std::span(views).first(10)));
   const hash64 h = filter_hasher()(bytes_of(views[10]));
   value_of(filter.insert(std::span(&h, 1)));
   // insert_absent() tells that they are new.
-  key_list mixed(views.begin() + 5, views.begin() + 20);
+  key_views mixed(views.begin() + 5, views.begin() + 20);
   mixed.emplace_back("member-0");
   std::array<bool, 16> added{};
   const auto done = value_of(filter.insert_absent(mixed, added));
@@ -137,7 +137,7 @@ TEST_P(exceptions, are_neither_erased_nor_counted) {
   any_filter filter = made();
   auto mistaken = passing(filter, "non-member");
   except(filter, mistaken);
-  key_list mixed(mistaken.begin(), mistaken.end());
+  key_views mixed(mistaken.begin(), mistaken.end());
   mixed.emplace_back("member-0");
   if (filter.can().count) {
     std::vector<std::uint64_t> counts(mixed.size(), 7);
@@ -158,12 +158,12 @@ TEST_P(exceptions, of_a_union_are_members_of_neither) {
   if (!kind().can.merge) return;
   any_filter ours = made("a", 200);
   any_filter theirs = made("b", 200);
-  value_of(ours.insert(key_list{"common"}));
+  value_of(ours.insert(key_views{"common"}));
   const auto only_ours = passing(ours, "non-member");
   except(ours, only_ours);
   // A member of the other filter must not be denied.
   auto of_theirs = passing(ours, "b");
-  const auto added = value_of(ours.add_exceptions(key_list(of_theirs.begin(), of_theirs.end())));
+  const auto added = value_of(ours.add_exceptions(key_views(of_theirs.begin(), of_theirs.end())));
   EXPECT_EQ(added.inserted, of_theirs.size());
   const auto answers = answers_of(theirs, only_ours);
   any_filter both = value_of(ours.copy());
@@ -194,19 +194,19 @@ TEST_P(exceptions, a_known_type_does_not_open_them) {
 }
 
 INSTANTIATE_TEST_SUITE_P(kinds, exceptions, ::testing::Range(std::size_t{0}, kinds().size()),
-                         [](const auto& info) { return std::string(kinds()[info.param].name); });
+                         [](const auto& each) { return std::string(kinds()[each.param].name); });
 
 any_filter full_of_ones() {
   any_filter filter = filter_of(*value_of(find_kind("bloom")), {.capacity = 10, .fpr = 0.5}, {});
   const auto keys = words("member", 1000);
-  value_of(filter.insert(key_list(keys.begin(), keys.end())));
+  value_of(filter.insert(key_views(keys.begin(), keys.end())));
   return filter;
 }
 
-TEST(exceptions, are_at_most_4096) {
+TEST(exception_list, has_at_most_4096_hashes) {
   any_filter filter = full_of_ones();
   const auto keys = words("non-member", 4097);
-  const key_list views(keys.begin(), keys.end());
+  const key_views views(keys.begin(), keys.end());
   EXPECT_EQ(filter.add_exceptions(views).error().code, errc::full);
   EXPECT_TRUE(filter.exceptions().empty());
   value_of(filter.add_exceptions(std::span(views).first(4096)));
@@ -223,17 +223,17 @@ TEST(exceptions, are_at_most_4096) {
   EXPECT_EQ(other.exceptions().size(), 1U);
 }
 
-TEST(exceptions, need_hashes_of_64_bits) {
+TEST(exception_list, needs_hashes_of_64_bits) {
   any_filter filter = filter_of(*value_of(find_kind("bloom")),
                                 {.capacity = 9, .fpr = 0.01, .hash_bits = 128}, words("member", 9));
-  EXPECT_EQ(filter.add_exceptions(key_list{"x"}).error().code, errc::unsupported);
+  EXPECT_EQ(filter.add_exceptions(key_views{"x"}).error().code, errc::unsupported);
 }
 
-TEST(exceptions, a_section_that_does_not_fit_is_refused) {
+TEST(exception_list, a_section_that_does_not_fit_is_refused) {
   any_filter filter =
       filter_of(*value_of(find_kind("bloom")), {.capacity = 9, .fpr = 0.5}, words("member", 9));
   std::vector<std::string> keys = words("non-member", 100);
-  value_of(filter.add_exceptions(key_list(keys.begin(), keys.end())));
+  value_of(filter.add_exceptions(key_views(keys.begin(), keys.end())));
   const std::uint64_t count = filter.exceptions().size();
   ASSERT_GT(count, 20U);
   const auto good = serialize(filter.image());

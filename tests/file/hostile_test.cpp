@@ -55,6 +55,15 @@ void expect_sentence(const failure& why) {
 
 class hostile : public ::testing::TestWithParam<recipe> {
  protected:
+  /// The offset of the last exception, or 0 in a file without exceptions.
+  std::size_t last_exception() const {
+    if (GetParam().exceptions.empty()) return 0;
+    const std::size_t end =
+        at::parameters + detail::load<std::uint32_t>(good_.data() + at::parameter_bytes);
+    const auto count = detail::load<std::uint64_t>(good_.data() + end - 8);
+    return end - detail::round_up(8 * count + 8, 64) + 8 * (count - 1);
+  }
+
   const std::vector<std::byte> good_ = serialize(cook(GetParam()).image());
 };
 
@@ -302,6 +311,8 @@ TEST(hostile_fuse, a_directory_that_changes_under_a_reader_leads_nowhere_else) {
 TEST_P(hostile, a_parameter_word_of_all_ones_is_refused) {
   const std::size_t size = detail::load<std::uint32_t>(good_.data() + at::parameter_bytes);
   for (std::size_t i = at::parameters; i < at::parameters + size; i += 8) {
+    // The last exception may be any hash above the one before.
+    if (i == last_exception()) continue;
     EXPECT_TRUE(refused(forged(good_, i, ~std::uint64_t{0}))) << "at byte " << i;
   }
 }

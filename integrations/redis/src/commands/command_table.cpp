@@ -14,21 +14,30 @@ using enum filter_family;
 using key_hider = void(const command_call& call);
 void hide_nothing(const command_call&) {}
 
-/// The function that the server calls for a handler. No exception leaves it.
-template <filter_family Family, handler* Handler, int Arity, int MaxArity, key_hider* HideKeys>
-int answer(context* ctx, string** argv, int argc) noexcept {
+/// Replies to a call. No exception leaves it.
+template <handler* Handler, int Arity, int MaxArity>
+int reply(const command_call& call) noexcept {
+  const int argc = static_cast<int>(call.argv.size());
   try {
-    const command_call call{ctx, Family, {argv, static_cast<std::size_t>(argc)}};
-    HideKeys(call);
     if ((Arity > 0 && argc != Arity) || argc < -Arity || (MaxArity != 0 && argc > MaxArity)) {
-      return api.wrong_arity(ctx);
+      return api.wrong_arity(call.ctx);
     }
     return Handler(call);
   } catch (const refusal& error) {
-    return api.reply_error(ctx, error.what());
+    return api.reply_error(call.ctx, error.what());
   } catch (const std::exception&) {
-    return api.reply_error(ctx, "ERR Insufficient memory for this command");
+    return api.reply_error(call.ctx, "ERR Insufficient memory for this command");
   }
+}
+
+/// The function that the server calls for a handler. Keys are hidden after the reply, because
+/// Valkey 8.1 hides them from the handler, too.
+template <filter_family Family, handler* Handler, int Arity, int MaxArity, key_hider* HideKeys>
+int answer(context* ctx, string** argv, int argc) noexcept {
+  const command_call call{ctx, Family, {argv, static_cast<std::size_t>(argc)}};
+  const int status = reply<Handler, Arity, MaxArity>(call);
+  HideKeys(call);
+  return status;
 }
 
 template <filter_family Family, handler* Handler, int Arity, int MaxArity = 0,

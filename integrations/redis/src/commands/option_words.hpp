@@ -31,8 +31,8 @@ refusal unknown_argument(const command_call& call, std::size_t i,
                          std::span<const option_word> known);
 
 /// Hides arguments that may be secret keys from MONITOR and SLOWLOG: 32 hexadecimal digits, and
-/// what follows HASH. Called before anything else is checked, so that commands that fail hide them
-/// too.
+/// what follows HASH. Called even if the command fails. Valkey 8.1 replaces the arguments of the
+/// call, so they cannot be read afterwards.
 void hide_reserve_keys(const command_call& call);
 void hide_insert_keys(const command_call& call);
 /// Hides the header of a dump, which has the secret key: the data of LOADCHUNK's first iterator, or
