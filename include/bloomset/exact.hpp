@@ -7,7 +7,7 @@
 ///     const std::vector<std::string> revoked = {"03:a1", "07:5f"};
 ///     const std::vector<std::string> valid = {"01:22", "02:9c", "05:3e"};
 ///     auto f = bloomset::exact::build({}, revoked, valid);   // result
-///     const bool is_revoked = f->may_contain("05:3e");       // false, as for all keys of `valid`
+///     if (f->may_contain("05:3e")) return;                   // never for a key of `valid`
 
 #include <bloomset/concepts.hpp>
 #include <bloomset/detail/core/filter_memory.hpp>
