@@ -50,7 +50,12 @@ static void every_kind_is_built_stored_and_asked(const char* folder) {
     EXPECT(strlen(bloomset_kind_summary(kind)) > 10);
     const bloomset_request wanted = {.struct_size = sizeof wanted, .kind = kind, .fpr = 0.01};
     bloomset_filter* filter = NULL;
-    EXPECT(bloomset_build(&wanted, keys, KEYS, &filter, &error) == BLOOMSET_OK);
+    const bloomset_status built = bloomset_build(&wanted, keys, KEYS, &filter, &error);
+    if (strcmp(kind, "exact") == 0) { /* it is built from two sets */
+      EXPECT(built == BLOOMSET_UNSUPPORTED);
+      continue;
+    }
+    EXPECT(built == BLOOMSET_OK);
     if (filter == NULL) {
       printf("%s: %s\n", kind, error.message);
       continue;
@@ -136,7 +141,7 @@ static void a_filter_is_changed(void) {
 static void false_positives_become_exceptions(void) {
   bloomset_error error = {.struct_size = sizeof error};
   const bloomset_request wanted = {
-      .struct_size = sizeof wanted, .kind = "bloom", .capacity = KEYS, .fpr = 0.5};
+      .struct_size = sizeof wanted, .kind = "bloom", .capacity = KEYS, .fpr = 0.03};
   bloomset_filter *filter = NULL, *again = NULL;
   EXPECT(bloomset_build(&wanted, keys, KEYS, &filter, &error) == BLOOMSET_OK);
   char text[16];

@@ -14,6 +14,7 @@ const PLACED = new Set(['kind', 'capacity', 'count', 'estimated_size', 'current_
 
 function text(name, value) {
   if (Array.isArray(value)) return value.map((ability) => t(`can_${ability}`)).join(', ') || t('query_only');
+  if (name === 'holds' || name === 'meaning') return translated(value);
   if (typeof value !== 'number') return String(value);
   return /_fpr$|^fpr_|^load$/.test(name) ? rate(value) : number(value, 6);
 }

@@ -64,6 +64,9 @@ const SENTENCES = [
   [/^'(.*)' is not a whole number of 64 bits, which the formulas of --hash need.*$/, ([, x]) => `„${x}“ ist keine ganze Zahl von 64 Bits, wie die Formeln sie brauchen; für Wörter eine andere Hashfunktion wählen`],
   [/^--hash: the formula '(.*)' ends at column (\d+), where (.+) was expected(.*)$/, ([, formula, column, what, rest]) => PARTS[what] && `Die Formel „${formula}“ endet in Spalte ${column}, wo ${PARTS[what]} erwartet wird${COLUMN(rest)}`],
   [/^--hash: the formula '(.*)' has '(.*)' in column (\d+), where (.+) was expected(.*)$/, ([, formula, sign, column, what, rest]) => PARTS[what] && `Die Formel „${formula}“ hat „${sign}“ in Spalte ${column}, wo ${PARTS[what]} erwartet wird${COLUMN(rest)}`],
+  [/^members and the other keys of its universe are answered exactly; a key outside the universe passes at a rate of (.+)$/, ([, share]) => `Mitglieder und die anderen Schlüssel des Universums werden fehlerfrei beantwortet; ein Schlüssel außerhalb besteht mit der Rate ${share}`],
+  [/^members$/, () => 'Mitglieder'],
+  [/^other keys$/, () => 'die anderen Schlüssel'],
   [/^this is too large for the page; use the command line$/, () => 'Das ist zu groß für die Seite; die Kommandozeile kann es'],
   [/^(.+): the (?:payload|header)'s checksum does not match; .*$/, ([, file]) => `${file}: Eine Prüfsumme stimmt nicht; die Datei ist beschädigt und muss wiederhergestellt oder neu gebaut werden`],
   [/^(.+): this is not a Bloomset filter .*$/, ([, file]) => `${file}: Das ist kein Filter von Bloomset (die ersten 8 Bytes sind nicht sein Kennzeichen)`],
@@ -72,9 +75,9 @@ const SENTENCES = [
 /** The names of further figures of a filter. */
 export const EXTRAS = {
   arity: 'Stellen je Schlüssel', can: 'Kann', fpr_95: 'Rate von 95% solcher Filter höchstens', hash: 'Hashfunktion', hash_bits: 'Bits je Hash', bits_per_key_after_1024fold_growth: 'Bits je Schlüssel nach 1.024-fachem Wachstum', blocks: 'Blöcke',
-  buckets: 'Eimer', cells: 'Zellen', classic_fpr: 'Lehrbuch-Rate', counter_bits: 'Bits je Zähler', counters: 'Zähler', entries: 'Einträge',
-  expected_growth: 'Erwartetes Wachstum', fingerprint_bits: 'Bits je Fingerabdruck', growth: 'Wachstum je Filter', ideal_fpr: 'Ideale Rate',
-  initial_capacity: 'Anfangskapazität', layout: 'Anordnung', levels: 'Stufen', limit: 'Grenze der Schlüssel', load: 'Belegung', members: 'Filter in der Kette',
+  buckets: 'Eimer', cells: 'Zellen', classic_fpr: 'Lehrbuch-Rate', counter_bits: 'Bits je Zähler', counters: 'Zähler', entries: 'Einträge', exceptions: 'Ausnahmen',
+  expected_growth: 'Erwartetes Wachstum', fingerprint_bits: 'Bits je Fingerabdruck', first_columns: 'Spalten des ersten Abschnitts', guided_columns: 'Spalten des gelenkten Abschnitts', holds: 'Enthält', growth: 'Wachstum je Filter', ideal_fpr: 'Ideale Rate',
+  initial_capacity: 'Anfangskapazität', last_section_keys: 'Schlüssel des letzten Abschnitts', layout: 'Anordnung', levels: 'Stufen', limit: 'Grenze der Schlüssel', load: 'Belegung', meaning: 'Bedeutung', members: 'Filter in der Kette',
   members_after_1024fold_growth: 'Filter nach 1.024-fachem Wachstum', optimal_hashes: 'Bestes k', overflow_entries: 'Einträge im Überlauf', probe: 'Hashregel',
   remainder_bits: 'Bits je Rest', segment_length: 'Segmentlänge', segments: 'Segmente', shards: 'Teile', slots: 'Plätze', stashed: 'Im Überlauf',
   stuck_counters: 'Zähler am Maximum', tightening: 'Faktor der Rate',

@@ -408,6 +408,8 @@ std::string kinds_that(bool abilities::* can, std::string_view last = ", ");
 /// The row of that name. An unknown name is invalid_argument; the message lists the names that
 /// exist.
 result<const kind_info*> find_kind(std::string_view name);
+/// The same for callers that have one set of keys. A kind of two sets is unsupported.
+result<const kind_info*> find_kind_of_one_set(std::string_view name);
 /// The row of that kind, or null.
 const kind_info* find_kind(filter_kind kind) noexcept;
 

@@ -24,6 +24,7 @@ class exception_list {
 
   bool empty() const noexcept { return hashes_.empty(); }
   std::size_t size() const noexcept { return hashes_.size(); }
+  /// O(log size).
   bool contains(hash64 h) const noexcept;
   /// Adds a hash that is not in the list. Precondition: size() < max_size. O(size).
   void add(hash64 h);

@@ -117,6 +117,7 @@ class file_index {
 
   /// The numbers of the files that have a key, ascending.
   std::vector<std::uint32_t> files_of(hash64 h) const;
+  /// The same for a key.
   template <key K>
   std::vector<std::uint32_t> files_of(const K& k) const {
     detail::number_bytes number;

@@ -43,6 +43,18 @@ result<const kind_info*> find_kind(std::string_view name) {
                                 detail::join(names, ", "));
 }
 
+result<const kind_info*> find_kind_of_one_set(std::string_view name) {
+  auto found = find_kind(name);
+  if (found && (*found)->build_of_two_sets != nullptr) {
+    return detail::format_failure(
+        errc::unsupported,
+        "a filter of kind {} is built from its members and all other keys that will be queried, "
+        "which cannot be given here; use 'bloomset build --universe', C++ or Python",
+        name);
+  }
+  return found;
+}
+
 const kind_info* find_kind(filter_kind kind) noexcept {
   for (const kind_info& row : kinds()) {
     if (row.kind == kind) return &row;

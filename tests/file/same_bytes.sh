@@ -40,7 +40,7 @@ cd "$root"
 if [[ $what == plans ]]; then
   compiler+=(-DBLOOMSET_PLANS_ALONE)
   unit compile src/plan/*.cpp src/core/{fold,format}.cpp
-  for kind in src/kinds/*; do unit compile "$kind"/plan*.cpp; done
+  for plan in src/kinds/*/plan.cpp; do unit compile "${plan%.cpp}"*.cpp; done
   unit compile tests/file/same_bytes_main.cpp
   run same_bytes
   exit

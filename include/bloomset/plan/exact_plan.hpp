@@ -50,7 +50,9 @@ struct exact_params {
   /// Whether all values are in their ranges for this number of members.
   bool possible(std::uint64_t count) const noexcept;
 
+  /// The parameter block of a file (docs/reference/format.md, "exact").
   std::vector<std::byte> encode() const;
+  /// Reads it. Fails with corrupt or unsupported if a value is out of range.
   static result<exact_params> decode(const filter_header& header, std::span<const std::byte> block);
 };
 

@@ -286,7 +286,7 @@ struct key_group {
       if (!given) return fail(given.error());
       capacity = *given;
     }
-    const auto found = find_kind(has(from.kinds) ? from.kinds->text(row) : default_kind);
+    const auto found = find_kind_of_one_set(has(from.kinds) ? from.kinds->text(row) : default_kind);
     if (!found) return fail(found.error());
     kind = *found;
     if (capacity == sql::counted) return {};

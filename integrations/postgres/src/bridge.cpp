@@ -133,7 +133,7 @@ bool bridge_make_plan(bridge_bytes rate, bridge_bytes kind, const int64_t* capac
       if (!fpr) return fail(fpr.error());
       plan->fpr = *fpr;
     }
-    const auto found = find_kind(kind.data == nullptr ? default_kind : text_of(kind));
+    const auto found = find_kind_of_one_set(kind.data == nullptr ? default_kind : text_of(kind));
     if (!found) return fail(found.error());
     plan->kind = static_cast<std::uint16_t>((*found)->kind);
     if (capacity == nullptr) return {};

@@ -170,7 +170,7 @@ result<void> plan(key_group& group, int count, sqlite3_value** values) {
     if (!capacity) return fail(capacity.error());
     group.capacity = *capacity;
   }
-  const auto kind = find_kind(has(2) ? bytes_of(values[2]) : default_kind);
+  const auto kind = find_kind_of_one_set(has(2) ? bytes_of(values[2]) : default_kind);
   if (!kind) return fail(kind.error());
   group.kind = *kind;
   return {};

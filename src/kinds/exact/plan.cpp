@@ -131,9 +131,10 @@ bool exact_params::possible(std::uint64_t count) const noexcept {
 
 std::vector<std::byte> exact_params::encode() const {
   // Six bytes and two zeros.
-  const std::uint64_t shape = first.columns | std::uint64_t{guided.columns} << 8 |
-                              std::uint64_t{negated} << 16 | first.levels.size() << 24 |
-                              guided.levels.size() << 32 | last.levels.size() << 40;
+  const std::uint64_t shape =
+      first.columns | std::uint64_t{guided.columns} << 8 | std::uint64_t{negated} << 16 |
+      std::uint64_t{first.levels.size()} << 24 | std::uint64_t{guided.levels.size()} << 32 |
+      std::uint64_t{last.levels.size()} << 40;
   detail::record_writer writer;
   writer.values(shape, stored);
   for (const exact_section* section : {&first, &guided, &last}) write_levels(writer, *section);
