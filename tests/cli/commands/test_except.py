@@ -50,8 +50,9 @@ def test_exceptions_end_by_undo_and_by_add(run, filter):
 
 
 def test_the_key_reader_of_the_filter_is_used(run):
-    run("build", "-q", "-o", "f", "--keys", "url", "--fpr", "50%", input=b"http://example.org/\n").ok()
-    asked = b"".join(b"http://example.org/%d\n" % i for i in range(20))
+    members = b"".join(b"http://example.org/member-%d\n" % i for i in range(1000))
+    run("build", "-q", "-o", "f", "--keys", "url", "--fpr", "50%", input=members).ok()
+    asked = b"".join(b"http://example.org/%d\n" % i for i in range(50))
     passing = run("check", "f", input=asked).ok().out
     run("except", "-q", "f", input=passing).ok()
     assert run("check", "f", input=passing.replace(b"http://example", b"HTTP://EXAMPLE")).code == 1
