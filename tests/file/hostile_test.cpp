@@ -63,7 +63,6 @@ class hostile : public ::testing::TestWithParam<recipe> {
     const auto count = detail::load<std::uint64_t>(good_.data() + end - 8);
     return end - detail::round_up(8 * count + 8, 64) + 8 * (count - 1);
   }
-
   const std::vector<std::byte> good_ = serialize(cook(GetParam()).image());
 };
 
