@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <bloomset/any_filter.hpp>
 #include <bloomset/plan/units.hpp>
 
@@ -12,7 +11,6 @@
 #include "input/stored_reader.hpp"
 #include "report/report.hpp"
 #include "terminal/declare.hpp"
-#include "terminal/secret_key.hpp"
 
 namespace bloomset::cli {
 namespace {
@@ -20,51 +18,36 @@ namespace add {
 
 constexpr std::string_view verb = "add";
 
-struct add_options {
-  std::string target;
-  input_options input;
-  secret_key_option key;
-  bool strict = false;
-  bool quiet = false;
-};
-
-result<status> add(add_options& options) {
-  if (const auto reader = find_reader(options.input); !reader) return fail(reader.error());
-  const auto lock = file_lock::acquire(options.target);
-  if (!lock) return fail(lock.error());
-  const auto key = options.key.read();
-  if (!key) return fail(key.error());
-  auto filter = load(options.target, *key);
-  if (!filter) return fail(not_ours(filter.error(), verb, options.target));
-  if (!filter->can().insert) {
+result<status> add(change_options& options) {
+  auto change = open_to_change(options, verb, [&](const any_filter& filter) -> result<void> {
+    if (filter.can().insert) return {};
     return fail(
         errc::unsupported,
         fmt::format(
             "{}: a filter of kind {} accepts no keys after it is built; build a new one from "
             "all its keys (kinds that accept more: {})",
-            options.target, filter->info().kind_name, kinds_that(&abilities::insert)));
-  }
-  const std::array asked = {labelled_filter{options.target, &filter->labels()}};
-  const auto opened = open_keys(options.input, asked, verb, options.strict);
-  if (!opened) return fail(opened.error());
-  key_input& input = **opened;
-  const bool was_empty = filter->size() == 0;
+            options.target, filter.info().kind_name, kinds_that(&abilities::insert)));
+  });
+  if (!change) return fail(change.error());
+  any_filter& filter = change->filter;
+  key_input& input = *change->input;
+  const bool was_empty = filter.size() == 0;
   const auto newly_inserted =
-      insert_all(*filter, input, "rebuild the filter with a larger --capacity");
+      insert_all(filter, input, "rebuild the filter with a larger --capacity");
   if (!newly_inserted) return fail(newly_inserted.error());
   finish(input, verb);
-  if (was_empty && filter->labels().empty()) {
-    if (auto ok = label_keys(filter->labels(), input); !ok) return fail(ok.error());
+  if (was_empty && filter.labels().empty()) {
+    if (auto ok = label_keys(filter.labels(), input); !ok) return fail(ok.error());
   }
-  label_more_keys(filter->labels(), input);
-  filter->settle_count();
-  if (auto ok = report_overfull(*filter, options.target, verb, options.strict); !ok) {
+  label_more_keys(filter.labels(), input);
+  filter.settle_count();
+  if (auto ok = report_overfull(filter, options.target, verb, options.strict); !ok) {
     return fail(ok.error());
   }
-  const auto saved = replacing(options.target, [&] { return save(*filter, options.target); });
+  const auto saved = replacing(options.target, [&] { return save(filter, options.target); });
   if (!saved) return fail(saved.error());
   if (!options.quiet) {
-    const filter_info info = filter->info();
+    const filter_info info = filter.info();
     // New keys that are false positives are not counted. If all keys were new, their share would be
     // the current rate.
     const bool may_be_more = *newly_inserted < input.keys() &&
@@ -78,15 +61,10 @@ result<status> add(add_options& options) {
 }
 
 action define(CLI::App& app) {
-  auto options = std::make_shared<add_options>();
-  option(app, "FILTER", options->target, "a filter").required();
-  flag(app, "--strict", options->strict,
-       "fail if there are more keys than the capacity, or if --keys is not the reader that made "
-       "the filter's keys");
-  flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
-  options->key.declare(app);
-  options->input.declare(app, keys::purpose::insert, true);
-  options->input.writes_to = &options->target;
+  auto options = std::make_shared<change_options>();
+  options->declare(app, "a filter",
+                   "fail if there are more keys than the capacity, or if --keys is not the reader "
+                   "that made the filter's keys");
   return [options] { return add(*options); };
 }
 

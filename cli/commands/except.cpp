@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <bloomset/any_filter.hpp>
 #include <bloomset/plan/units.hpp>
 
@@ -9,9 +8,7 @@
 #include "filters/target.hpp"
 #include "input/blocks.hpp"
 #include "input/key_input.hpp"
-#include "input/stored_reader.hpp"
 #include "terminal/declare.hpp"
-#include "terminal/secret_key.hpp"
 
 namespace bloomset::cli {
 namespace {
@@ -19,36 +16,24 @@ namespace except {
 
 constexpr std::string_view verb = "except";
 
-struct except_options {
-  std::string target;
-  input_options input;
-  secret_key_option key;
+struct except_options : change_options {
   bool undo = false;
-  bool strict = false;
-  bool quiet = false;
 };
 
 result<status> except(except_options& options) {
-  if (const auto reader = find_reader(options.input); !reader) return fail(reader.error());
-  const auto lock = file_lock::acquire(options.target);
-  if (!lock) return fail(lock.error());
-  const auto key = options.key.read();
-  if (!key) return fail(key.error());
-  auto filter = load(options.target, *key);
-  if (!filter) return fail(not_ours(filter.error(), verb, options.target));
-  const std::array asked = {labelled_filter{options.target, &filter->labels()}};
-  const auto opened = open_keys(options.input, asked, verb, options.strict);
-  if (!opened) return fail(opened.error());
-  key_input& input = **opened;
+  auto change = open_to_change(options, verb, [](const any_filter&) { return result<void>(); });
+  if (!change) return fail(change.error());
+  any_filter& filter = change->filter;
+  key_input& input = *change->input;
   std::uint64_t changed = 0;
   const auto read = in_batches(input, [&](const key_batch& batch) -> result<void> {
     if (options.undo) {
-      const auto removed = filter->remove_exceptions(batch.keys);
+      const auto removed = filter.remove_exceptions(batch.keys);
       if (!removed) return fail(removed.error());
       changed += *removed;
       return {};
     }
-    const auto added = named(options.target, filter->add_exceptions(batch.keys));
+    const auto added = named(options.target, filter.add_exceptions(batch.keys));
     if (!added) return fail(added.error());
     changed += added->inserted;
     return {};
@@ -56,7 +41,7 @@ result<status> except(except_options& options) {
   if (!read) return fail(read.error());
   finish(input, verb);
   if (changed != 0) {
-    const auto saved = replacing(options.target, [&] { return save(*filter, options.target); });
+    const auto saved = replacing(options.target, [&] { return save(filter, options.target); });
     if (!saved) return fail(saved.error());
   }
   if (options.quiet) return done;
@@ -67,21 +52,15 @@ result<status> except(except_options& options) {
   note(fmt::format("{}: {} read, {} {}{}; now {} of at most {}", options.target,
                    format_count(input.keys(), "key"), format_count(changed, "exception"),
                    options.undo ? "ended" : "added", others,
-                   format_count(filter->exceptions().size()),
+                   format_count(filter.exceptions().size()),
                    format_count(exception_list::max_size)));
   return done;
 }
 
 action define(CLI::App& app) {
   auto options = std::make_shared<except_options>();
-  option(app, "FILTER", options->target, "a filter").required();
   flag(app, "--undo", options->undo, "end the exceptions of these keys");
-  flag(app, "--strict", options->strict,
-       "fail if --keys is not the reader that made the filter's keys");
-  flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
-  options->key.declare(app);
-  options->input.declare(app, keys::purpose::insert, true);
-  options->input.writes_to = &options->target;
+  options->declare(app, "a filter", "fail if --keys is not the reader that made the filter's keys");
   return [options] { return except(*options); };
 }
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bloomset/any_filter.hpp>
 #include <bloomset/plan/units.hpp>
 
@@ -12,7 +11,6 @@
 #include "filters/target.hpp"
 #include "input/blocks.hpp"
 #include "input/key_input.hpp"
-#include "input/stored_reader.hpp"
 #include "report/report.hpp"
 #include "terminal/declare.hpp"
 
@@ -22,40 +20,25 @@ namespace remove {
 
 constexpr std::string_view verb = "remove";
 
-struct remove_options {
-  std::string target;
-  input_options input;
-  secret_key_option key;
-  bool strict = false;
-  bool quiet = false;
-};
-
-result<status> remove(remove_options& options) {
-  if (const auto reader = find_reader(options.input); !reader) return fail(reader.error());
-  const auto lock = file_lock::acquire(options.target);
-  if (!lock) return fail(lock.error());
-  const auto key = options.key.read();
-  if (!key) return fail(key.error());
-  auto filter = load(options.target, *key);
-  if (!filter) return fail(not_ours(filter.error(), verb, options.target));
-  if (!filter->can().erase) {
+result<status> remove(change_options& options) {
+  auto change = open_to_change(options, verb, [&](const any_filter& filter) -> result<void> {
+    if (filter.can().erase) return {};
     return fail(
         errc::unsupported,
         fmt::format("{}: a filter of kind {} cannot remove keys; build one of a kind that can "
                     "({})",
-                    options.target, filter->info().kind_name, kinds_that(&abilities::erase)));
-  }
-  const std::array asked = {labelled_filter{options.target, &filter->labels()}};
-  const auto opened = open_keys(options.input, asked, verb, options.strict);
-  if (!opened) return fail(opened.error());
-  key_input& input = **opened;
+                    options.target, filter.info().kind_name, kinds_that(&abilities::erase)));
+  });
+  if (!change) return fail(change.error());
+  any_filter& filter = change->filter;
+  key_input& input = *change->input;
   std::uint64_t non_members = 0;
   std::string first_non_member;
   std::uint64_t removed = 0;
   flags erased;
   const auto read = in_batches(input, [&](const key_batch& batch) -> result<void> {
     const auto answers = erased.first(batch.keys.size());
-    if (auto ok = filter->erase(batch.keys, answers); !ok) return fail(ok.error());
+    if (auto ok = filter.erase(batch.keys, answers); !ok) return fail(ok.error());
     for (std::size_t i = 0; i < batch.lines.size(); ++i) {
       const auto [first, last] = batch.keys_of(i);
       const auto members = std::count(answers.data() + first, answers.data() + last, true);
@@ -68,13 +51,13 @@ result<status> remove(remove_options& options) {
   if (!read) return fail(read.error());
   finish(input, verb);
   if (removed != 0) {
-    const auto saved = replacing(options.target, [&] { return save(*filter, options.target); });
+    const auto saved = replacing(options.target, [&] { return save(filter, options.target); });
     if (!saved) return fail(saved.error());
   }
   if (!options.quiet) {
     note(fmt::format("{}: {} read, {} of them removed; now {}", options.target,
                      format_count(input.keys(), "key"), format_count(removed),
-                     keys_held(filter->info())));
+                     keys_held(filter.info())));
   }
   if (non_members == 0) return status::some;
   say(verb, fmt::format("{} of {} lines certainly were not members and were skipped; the first "
@@ -84,14 +67,9 @@ result<status> remove(remove_options& options) {
 }
 
 action define(CLI::App& app) {
-  auto options = std::make_shared<remove_options>();
-  option(app, "FILTER", options->target, "a filter of a kind that can erase").required();
-  flag(app, "--strict", options->strict,
-       "fail if --keys is not the reader that made the filter's keys");
-  flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
-  options->key.declare(app);
-  options->input.declare(app, keys::purpose::insert, true);
-  options->input.writes_to = &options->target;
+  auto options = std::make_shared<change_options>();
+  options->declare(app, "a filter of a kind that can erase",
+                   "fail if --keys is not the reader that made the filter's keys");
   return [options] { return remove(*options); };
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bloomset/file_index.hpp>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "filters/target.hpp"
 #include "input/input.hpp"
 #include "input/packing.hpp"
+#include "input/stored_reader.hpp"
 #include "terminal/declare.hpp"
 
 namespace bloomset::cli {
@@ -253,6 +255,33 @@ result<void> write_filter(const any_filter& filter, const std::string& target, b
   image.header.parts = parts;
   if (target == "-") return write_stream(image, STDOUT_FILENO, "stdout");
   return replacing(target, [&] { return write_file(image, target, policy_of(force)); });
+}
+
+void change_options::declare(CLI::App& app, const std::string& filter,
+                             const std::string& strict_meaning) {
+  option(app, "FILTER", target, filter).required();
+  flag(app, "--strict", strict, strict_meaning);
+  flag(app, "-q,--quiet", quiet, "no summary on stderr");
+  key.declare(app);
+  input.declare(app, keys::purpose::insert, true);
+  input.writes_to = &target;
+}
+
+result<filter_change> open_to_change(
+    change_options& options, std::string_view verb,
+    const std::function<result<void>(const any_filter& filter)>& check) {
+  if (const auto reader = find_reader(options.input); !reader) return fail(reader.error());
+  auto lock = file_lock::acquire(options.target);
+  if (!lock) return fail(lock.error());
+  const auto key = options.key.read();
+  if (!key) return fail(key.error());
+  auto filter = load(options.target, *key);
+  if (!filter) return fail(not_ours(filter.error(), verb, options.target));
+  if (auto ok = check(*filter); !ok) return fail(ok.error());
+  const std::array asked = {labelled_filter{options.target, &filter->labels()}};
+  auto input = open_keys(options.input, asked, verb, options.strict);
+  if (!input) return fail(input.error());
+  return filter_change{std::move(*lock), std::move(*filter), std::move(*input)};
 }
 
 }  // namespace bloomset::cli

@@ -5,12 +5,16 @@
 #include <bloomset/any_filter.hpp>
 #include <bloomset/dialects/dialect.hpp>
 #include <bloomset/result.hpp>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "input/input_options.hpp"
+#include "input/key_input.hpp"
 #include "terminal/cli11_fwd.hpp"
 #include "terminal/secret_key.hpp"
 
@@ -94,5 +98,30 @@ result<void> write_filter(const any_filter& filter, const std::string& target, b
                           const key_parts& parts = {});
 result<void> write_filter(const dialects::foreign_filter& filter, const std::string& target,
                           bool force);
+
+/// The options of verbs that change a filter file by keys.
+struct change_options {
+  std::string target;
+  input_options input;
+  secret_key_option key;
+  bool strict = false;
+  bool quiet = false;
+
+  /// Declares FILTER and --strict with these meanings, -q, --key-file and the options of keys.
+  void declare(CLI::App& app, const std::string& filter, const std::string& strict_meaning);
+};
+
+/// A filter that a verb changes. Its file stays locked as long as this object lives.
+struct filter_change {
+  file_lock lock;
+  any_filter filter;
+  std::unique_ptr<key_input> input;
+};
+
+/// Locks the file, loads its filter and opens the keys for it. `check` refuses filters that the
+/// verb cannot change.
+result<filter_change> open_to_change(
+    change_options& options, std::string_view verb,
+    const std::function<result<void>(const any_filter& filter)>& check);
 
 }  // namespace bloomset::cli

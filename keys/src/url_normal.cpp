@@ -11,6 +11,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "url_host.hpp"
 #include "url_text.hpp"
@@ -68,12 +71,8 @@ void append_escape(std::string& to, char c) {
 /// Appends a part with these bytes escaped, the digits of escapes in upper case, and escapes of
 /// unreserved bytes replaced.
 void append_part(std::string& to, std::string_view part, const byte_set& escaped) {
-  // The end of a '%' that begins no escape. A digit that follows it must stay an escape: "%%341"
-  // would become "%41", which is another URL.
-  std::size_t stray = npos;
-  const auto makes_escape = [&](char c) {
-    return stray != npos && to.size() - stray < 2 && is_hex_digit(c);
-  };
+  const std::size_t begin = to.size();
+  std::vector<std::size_t> strays;  // the ends of each '%' that begins no escape
   for (std::size_t at = 0; at < part.size();) {
     std::size_t plain = at;
     while (plain < part.size() && part[plain] != '%' &&
@@ -82,13 +81,13 @@ void append_part(std::string& to, std::string_view part, const byte_set& escaped
     }
     to.append(part, at, plain - at);
     at = plain;
-    if (at == part.size()) return;
+    if (at == part.size()) break;
     char byte = part[at];
     if (byte != '%') {
       append_escape(to, byte);
       ++at;
     } else if (at + 2 < part.size() && from_hex(part.substr(at + 1, 2), &byte)) {
-      if (is_unreserved(byte) && !makes_escape(byte)) {
+      if (is_unreserved(byte)) {
         to += byte;
       } else {
         append_escape(to, byte);
@@ -96,10 +95,23 @@ void append_part(std::string& to, std::string_view part, const byte_set& escaped
       at += 3;
     } else {
       to += '%';
-      stray = to.size();
+      strays.push_back(to.size());
       ++at;
     }
   }
+  // Two digits behind a stray '%' would be an escape, and another URL: "%%341" would become "%41".
+  // So the first of them becomes one.
+  std::string apart;
+  std::size_t copied = begin;
+  for (const std::size_t stray : strays) {
+    if (stray + 1 >= to.size() || !is_hex_digit(to[stray]) || !is_hex_digit(to[stray + 1])) {
+      continue;
+    }
+    apart.append(to, copied, stray - copied);
+    append_escape(apart, to[stray]);
+    copied = stray + 1;
+  }
+  if (copied != begin) to.replace(begin, std::string::npos, apart.append(to, copied));
 }
 
 /// The bytes of ASCII that a domain may have, in lower case; 0 for all others (WHATWG, forbidden

@@ -203,6 +203,16 @@ std::vector<std::pair<char, bool>> meaning(std::string_view text) {
   return bytes;
 }
 
+TEST(normal_url, a_stray_percent_sign_and_digits_have_one_form) {
+  // Escapes of digits that make no new escape are replaced; of those that would, the first stays.
+  EXPECT_EQ(normal("http://h/?%%62"), "http://h/?%b");
+  EXPECT_EQ(normal("http://h/?%%62g"), "http://h/?%bg");
+  for (const char* query : {"%%341", "%4%31", "%%34%31"}) {
+    EXPECT_EQ(normal(std::string("http://h/?") + query), "http://h/?%%341") << query;
+  }
+  EXPECT_EQ(normal("http://h/?%%%341%4%32"), "http://h/?%%%341%%342");
+}
+
 // The query is serialised in one way only, so two normal forms are equal exactly if the bytes and
 // their escapes are.
 TEST(normal_url, queries_are_equal_exactly_if_they_mean_the_same) {
