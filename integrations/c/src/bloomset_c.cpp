@@ -134,8 +134,8 @@ result<planned> plan(const bloomset_request& request) {
     const bloomset::candidate& best = advice->recommended();
     return planned{best.kind, std::move(*wanted), *best.plan};
   }
-  const auto kind =
-      bloomset::find_kind_of_one_set(request.kind != nullptr ? request.kind : bloomset::default_kind);
+  const auto kind = bloomset::find_kind_of_one_set(
+      request.kind != nullptr ? request.kind : bloomset::default_kind);
   if (!kind) return fail(kind.error());
   auto report = bloomset::plan_for_named(**kind, *wanted, needs);
   if (!report) return fail(std::move(report.error()));
