@@ -8,8 +8,6 @@ import subprocess
 
 import pytest
 
-from conftest import BLOOMSET
-
 PEER = pathlib.Path(__file__).with_name("revocation_peer")
 VECTORS = pathlib.Path(__file__).parents[2] / "dialects" / "revocation"
 LOG = "01" * 32
@@ -28,7 +26,7 @@ def peer():
 
     if shutil.which("cargo") is None:
         missing("cargo is not installed")
-    folder = pathlib.Path(BLOOMSET).parent / "revocation_peer"
+    folder = pathlib.Path(__file__).parents[3] / "build" / "revocation_peer"  # for all builds
     done = subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "--manifest-path",
                            PEER / "Cargo.toml", "--target-dir", folder], capture_output=True, text=True)
     if done.returncode != 0:
