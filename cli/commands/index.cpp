@@ -151,19 +151,20 @@ action define(CLI::App& app) {
 }  // namespace
 
 command index_command() {
-  return {"index", "create an index of the keys of many files, for 'which'",
-          "  bloomset index -o all.which logs/*.log.zst\n"
-          "  bloomset index -o users.which --keys csv:user --fpr 1e-6 exports/*.csv.gz\n"
-          "\n"
-          "An index answers for all files at once. For a key that is in some files, it names\n"
-          "exactly these. For a key that is in none, it names a file with probability --fpr,\n"
-          "however many files there are. The index needs about log2(1/rate) + log2(files) bits per\n"
-          "distinct key: 17 for 1000 files at 1%.\n"
-          "\n"
-          "The hashes of all keys are kept, 12 bytes each: at most 1 GiB, an eighth of the\n"
-          "machine's memory, or a quarter of --memory-limit in memory, whichever is least.\n"
-          "Further hashes go to temporary files in $TMPDIR.\n",
-          index::define};
+  return {
+      "index", "create an index of the keys of many files, for 'which'",
+      "  bloomset index -o all.which logs/*.log.zst\n"
+      "  bloomset index -o users.which --keys csv:user --fpr 1e-6 exports/*.csv.gz\n"
+      "\n"
+      "An index answers for all files at once. For a key that is in some files, it names\n"
+      "exactly these. For a key that is in none, it names a file with probability --fpr,\n"
+      "however many files there are. The index needs about log2(1/rate) + log2(files) bits per\n"
+      "distinct key: 17 for 1000 files at 1%.\n"
+      "\n"
+      "The hashes of all keys are kept, 12 bytes each: at most 1 GiB, an eighth of the\n"
+      "machine's memory, or a quarter of --memory-limit in memory, whichever is least.\n"
+      "Further hashes go to temporary files in $TMPDIR.\n",
+      index::define};
 }
 
 }  // namespace bloomset::cli
