@@ -103,7 +103,7 @@ void time_which(std::uint64_t n, std::uint32_t files, unsigned runs) {
     print_row(data.name, bits, build, ask_all(others, runs, ask),
               ask_all(std::span(members).first(std::min(members.size(), count)), runs, ask));
     fmt::print("{:<34} {:8.3f}\n", "  the least possible",
-               least_bits_per_key(data.all, files, total_rate));
+               min_bits_per_key(data.all, files, total_rate));
   }
   const auto all = one_file_each(count, files);
   std::vector<blocked_bloom> filters;

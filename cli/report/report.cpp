@@ -108,9 +108,9 @@ own_texts texts_of(const plan_report& plan) {
 }
 
 std::string bound_text(const plan_report& plan) {
-  const bool has_own = plan.least_bits_per_key != 0;
+  const bool has_own = plan.min_bits_per_key != 0;
   const double bound =
-      has_own ? plan.least_bits_per_key : formulas::information_bound(plan.planned_fpr);
+      has_own ? plan.min_bits_per_key : formulas::information_bound(plan.planned_fpr);
   std::string text = fmt::format("{:.2f} bits/key{}", std::fabs(bound),
                                  has_own ? " for these two sets" : " = log2(1/rate)");
   if (bound > 0) text += fmt::format("; this is {:.2f} times that", plan.bits_per_key() / bound);

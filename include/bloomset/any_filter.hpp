@@ -65,7 +65,7 @@ struct plan_report {
   /// differ.
   double scatter = 0;
   /// The least bits per key of any filter, if they are not log2(1/planned_fpr), or 0.
-  double least_bits_per_key = 0;
+  double min_bits_per_key = 0;
   unsigned hash_bits = 64;       ///< or 128: the filter has two halves (any_filter::halves())
   std::vector<property> extras;  ///< figures that only some kinds have
 

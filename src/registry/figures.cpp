@@ -41,8 +41,8 @@ std::vector<property> figures_of(std::string_view kind, const plan_report& plan)
   std::vector<property> list = {{"kind", std::string(kind)}, {"capacity", plan.capacity}};
   append(list, common_figures(plan));
   // The bound of a rate of 100% is a negative zero.
-  const double least = plan.least_bits_per_key != 0
-                           ? plan.least_bits_per_key
+  const double least = plan.min_bits_per_key != 0
+                           ? plan.min_bits_per_key
                            : std::fabs(formulas::information_bound(plan.planned_fpr));
   append(list, {{"extras", plan.extras}, {"information_bound", least}});
   return list;

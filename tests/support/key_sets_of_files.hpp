@@ -108,7 +108,7 @@ inline std::vector<std::string> names_of_files(std::uint32_t n) {
 }
 
 /// log2(1/eps) + the entropy of a key's files + each list once, in bits per key.
-inline double least_bits_per_key(const files_by_key& all, std::uint32_t n, double eps) {
+inline double min_bits_per_key(const files_by_key& all, std::uint32_t n, double eps) {
   std::map<std::vector<std::uint32_t>, std::size_t> counts;
   for (const auto& files : all) ++counts[files];
   const auto keys = static_cast<double>(all.size());

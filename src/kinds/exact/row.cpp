@@ -40,7 +40,7 @@ struct exact_kind : one_type<exact> {
             .bytes = planned.bytes,
             .planned_fpr = planned.fpr,
             .lines_per_query = 6,
-            .least_bits_per_key = planned.information_bits / static_cast<double>(planned.capacity),
+            .min_bits_per_key = planned.information_bits / static_cast<double>(planned.capacity),
             .extras = {{"universe", planned.universe}}};
   }
 

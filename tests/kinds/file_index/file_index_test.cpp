@@ -153,7 +153,7 @@ TEST(file_index, the_size_is_near_the_least_possible) {
       std::uint64_t names = 4 * std::uint64_t{n};
       for (const std::string& name : names_of_files(n)) names += name.size();
       const double bits = 8 * static_cast<double>(index.size_in_bytes() - names) / keys;
-      const double ratio = bits / least_bits_per_key(all, n, 0.01);
+      const double ratio = bits / min_bits_per_key(all, n, 0.01);
       EXPECT_LE(ratio, 1.03) << n << " files, " << bits << " bits per key";
     }
   }
