@@ -257,6 +257,20 @@ def test_a_large_stored_filter_of_the_command_line_has_its_members(server, optio
         server.ask("drop table stored")
 
 
+def test_exceptions_of_a_large_stored_filter_are_no_members(server, tmp_path):
+    members, others = ("".join(f"{i}\n" for i in each).encode() for each in (range(400_000), range(400_000, 420_000)))
+    run(tmp_path, "build", "-q", "-o", "f.bloom", "--fpr", "5%", input=members)
+    mistaken = run(tmp_path, "check", "f.bloom", input=others)
+    run(tmp_path, "except", "-q", "f.bloom", input=mistaken)
+    server.ask(f"create table stored as select '\\x{(tmp_path / 'f.bloom').read_bytes().hex()}'::bloomset as f")
+    try:
+        asked = "select count(*) from stored, generate_series({}, {}) n where f @> n::text"
+        assert mistaken.count(b"\n") > 500 and server.ask(asked.format(400_000, 419_999)) == "0"
+        assert server.ask(asked.format(0, 9_999)) == "10000"
+    finally:
+        server.ask("drop table stored")
+
+
 def test_a_damaged_copy_of_the_filter_asked_before_is_an_error(server):
     script = """
         create temporary table copies as select n, f::bytea as f from generate_series(1, 3) n,

@@ -74,6 +74,18 @@ def test_a_filter_of_another_program_is_asked(db, tmp_path):
     assert [row[0] for row in db.execute("select id from users where bloomset_contains(?, name)", [f])] == [7, 8]
 
 
+def test_exceptions_of_the_command_line_are_no_members(db, tmp_path):
+    names = "".join(f"user{i}\n" for i in range(0, 1000, 2)).encode()
+    run(tmp_path, "build", "-q", "-o", "f.bloom", "--fpr", "20%", input=names)
+    found = "select id from users where id % 2 and bloomset_contains(?, name)"
+    mistaken = [row[0] for row in db.execute(found, [(tmp_path / "f.bloom").read_bytes()])]
+    assert len(mistaken) > 20
+    run(tmp_path, "except", "-q", "f.bloom", input="".join(f"user{i}\n" for i in mistaken).encode())
+    f = (tmp_path / "f.bloom").read_bytes()
+    assert db.execute(found, [f]).fetchall() == []
+    assert one(db, "select sum(bloomset_contains(?, name)) from users where id % 2 = 0", f) == 500
+
+
 def test_filters_of_groups_are_one_value_each_and_merge(db):
     db.execute("create table filters as select id % 4 as part, bloomset_agg(name, 1e-6) as f from users "
                "where id is not null group by part")
