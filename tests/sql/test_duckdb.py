@@ -68,6 +68,18 @@ def test_a_column_becomes_a_filter_that_has_its_values(db, column):
     assert one(db, f"select count(*) from users where bloomset_contains(?, {column})", theirs) == 1000
 
 
+def test_exceptions_of_the_command_line_are_no_members(db, tmp_path):
+    names = "".join(f"user{i}\n" for i in range(0, 1000, 2)).encode()
+    run(tmp_path, "build", "-q", "-o", "f.bloom", "--fpr", "20%", input=names)
+    found = "select id from users where id % 2 = 1 and bloomset_contains(?, name)"
+    mistaken = [row[0] for row in db.execute(found, [(tmp_path / "f.bloom").read_bytes()]).fetchall()]
+    assert len(mistaken) > 20
+    run(tmp_path, "except", "-q", "f.bloom", input="".join(f"user{i}\n" for i in mistaken).encode())
+    f = (tmp_path / "f.bloom").read_bytes()
+    assert db.execute(found, [f]).fetchall() == []
+    assert one(db, "select count(*) from users where id % 2 = 0 and bloomset_contains(?, name)", f) == 500
+
+
 def test_a_uuid_is_its_bytes_in_the_order_of_its_text(db):
     for uuid in ("00112233-4455-6677-8899-aabbccddeeff", "ffeeddcc-bbaa-9988-7766-554433221100"):
         f = one(db, "select bloomset_agg(?::uuid, 1e-9)", uuid)
