@@ -20,7 +20,9 @@ namespace {
 
 // A key_reader's memory fits into a block.
 constexpr std::size_t line_block_bytes = key_reader::default_block + 4096;
-constexpr std::size_t max_blocks = 16;
+// Of a round. Filters beyond the cache are faster if a round has many keys for each of their lines.
+constexpr std::size_t min_blocks = 16;
+constexpr std::size_t max_blocks = 64;
 // A block of empty lines has this much text, hashes and answers.
 constexpr std::size_t max_bytes_of_block = 11 * line_block_bytes;
 /// Bits that do not depend on those by which a filter places keys.
@@ -125,6 +127,11 @@ new_lines::new_lines(key_input& input, std::vector<any_filter> filters, hash_see
   while (blocks_.size() < blocks) blocks_.push_back(std::make_unique<line_block>());
 }
 
+std::size_t new_lines::blocks_of_round() const noexcept {
+  const std::size_t half_of_filters = size_in_bytes() / (2 * line_block_bytes);
+  return std::min(blocks_.size(), std::max(min_blocks, half_of_filters));
+}
+
 new_lines::~new_lines() = default;
 
 std::uint64_t new_lines::size_in_bytes() const noexcept {
@@ -185,7 +192,7 @@ void new_lines::pass_blocks(bool prints, bool reads) {
   round_ends_ = false;
   reading_.reset();
   printing_.reset();
-  const std::size_t blocks = reads ? blocks_.size() : filled_;
+  const std::size_t blocks = reads ? std::max(filled_, blocks_of_round()) : filled_;
   // A pipe may not have more than one block at a time.
   const std::size_t expected =
       !reads || is_pipe_

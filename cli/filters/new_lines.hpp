@@ -63,11 +63,12 @@ class turnstile {
 /// keys are in growing filters, one for each part of the hashes, so that each thread inserts into
 /// filters of its own.
 ///
-/// The input is read in rounds of up to 16 MiB. The keys of a round are hashed block by block, then
-/// inserted part by part, and then the new lines are printed in their order while the next round is
-/// read. So the output does not depend on the number of threads.
+/// The input is read in rounds of half the filters' size, but at least 16 MiB and at most 64 MiB.
+/// The keys of a round are hashed block by block, then inserted part by part, and then the new
+/// lines are printed in their order while the next round is read. So the output does not depend on
+/// the number of threads.
 ///
-/// Memory      The filters; and 16 MiB and 10 bytes per key of a round, or a quarter of the limit.
+/// Memory      The filters; and a round with 10 bytes per key, or a quarter of the limit.
 ///             If the filters do not fit the limit, further lines wait on disk (deferred_lines).
 class new_lines {
  public:
@@ -101,6 +102,7 @@ class new_lines {
             const memory_limit& memory, output& out, unsigned threads);
 
   std::uint64_t size_in_bytes() const noexcept;
+  std::size_t blocks_of_round() const noexcept;
   void pass_blocks(bool prints, bool reads);
   void read_block(std::size_t number);
   void hash_block(line_block& block, unsigned thread);
