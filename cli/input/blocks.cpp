@@ -1,11 +1,12 @@
 #include "input/blocks.hpp"
 
 #include <algorithm>
-#include <bloomset/detail/core/bits.hpp>
+#include <array>
 #include <bloomset/detail/core/source_memory.hpp>
 #include <condition_variable>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -92,29 +93,38 @@ class block_line {
   std::optional<failure> failure_;
 };
 
-/// The lines of a block, and as its keys those that are not empty. Eight bytes at a time.
+/// The lines of a block, and as its keys those that are not empty.
 reading count_lines(std::span<const char> block, char end) noexcept {
-  constexpr std::uint64_t ones = 0x0101010101010101;
-  constexpr std::uint64_t low = 0x7f7f7f7f7f7f7f7f;
-  const std::uint64_t pattern = ones * static_cast<unsigned char>(end);
+  // Each lane counts in a byte, so that the compiler uses vector instructions.
+  constexpr std::size_t lanes = 32;
+  constexpr std::size_t max_count = 255;
+  const char* const bytes = block.data();
+  const std::size_t size = block.size();
   reading read;
-  std::uint64_t before = 0x80;  // set if the byte before is an end, as at the beginning
-  const auto add = [&](std::uint64_t word) noexcept {
-    const std::uint64_t x = word ^ pattern;
-    const std::uint64_t ends = ~(((x & low) + low) | x | low);  // the top bit of each such byte
-    read.lines += ((ends >> 7) * ones) >> 56;
-    read.keys += (((ends & ~(ends << 8 | before)) >> 7) * ones) >> 56;
-    before = ends >> 56;
-  };
-  std::size_t i = 0;
-  for (; i + 8 <= block.size(); i += 8) {
-    add(detail::load<std::uint64_t>(reinterpret_cast<const std::byte*>(block.data()) + i));
+  std::uint64_t empty = 0;
+  if (size != 0 && bytes[0] == end) read.lines = empty = 1;
+  std::size_t i = 1;
+  while (i + lanes <= size) {
+    std::array<std::uint8_t, lanes> ends{};
+    std::array<std::uint8_t, lanes> pairs{};
+    const std::size_t rounds = std::min(max_count, (size - i) / lanes);
+    for (std::size_t round = 0; round < rounds; ++round, i += lanes) {
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        const auto is_end = static_cast<std::uint8_t>(bytes[i + lane] == end);
+        const auto follows_end = static_cast<std::uint8_t>(bytes[i + lane - 1] == end);
+        ends[lane] = static_cast<std::uint8_t>(ends[lane] + is_end);
+        pairs[lane] = static_cast<std::uint8_t>(pairs[lane] + (is_end & follows_end));
+      }
+    }
+    read.lines += std::accumulate(ends.begin(), ends.end(), std::uint64_t{0});
+    empty += std::accumulate(pairs.begin(), pairs.end(), std::uint64_t{0});
   }
-  if (i < block.size()) {
-    std::uint64_t rest = ~pattern;
-    std::memcpy(&rest, block.data() + i, block.size() - i);
-    add(rest);
+  for (; i < size; ++i) {
+    if (bytes[i] != end) continue;
+    ++read.lines;
+    empty += bytes[i - 1] == end ? 1 : 0;
   }
+  read.keys = read.lines - empty;
   read.key_per_line = read.keys == read.lines;
   return read;
 }
