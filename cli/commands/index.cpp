@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <bloomset/defaults.hpp>
+#include <bloomset/dialects/parquet.hpp>
 #include <bloomset/file_index.hpp>
 #include <bloomset/plan/units.hpp>
 #include <memory>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -14,11 +16,15 @@
 #include "filters/file_key_spool.hpp"
 #include "filters/filling.hpp"
 #include "filters/hashing.hpp"
+#include "filters/opened.hpp"
 #include "filters/target.hpp"
+#include "input/input.hpp"
 #include "input/key_input.hpp"
+#include "input/page_codecs.hpp"
 #include "input/stored_reader.hpp"
 #include "memory/memory_limit.hpp"
 #include "terminal/declare.hpp"
+#include "terminal/progress.hpp"
 #include "terminal/secret_key.hpp"
 
 namespace bloomset::cli {
@@ -27,31 +33,175 @@ namespace index {
 
 constexpr std::string_view verb = "index";
 
+/// The label with the column of --column.
+constexpr std::string_view column_label = "column";
+
 struct index_options {
   std::string target;
   std::string fpr;
+  std::string column;
   secret_key_option key;
   std::vector<std::string> labels;
   input_options input;
+  bool compact = false;
   bool force = false;
   bool quiet = false;
 };
 
-result<std::vector<std::string>> names_of(const key_input& input) {
-  std::vector<std::string> names;
-  std::unordered_set<std::string_view> seen;
-  for (std::size_t file = 0; file < input.files(); ++file) {
-    if (!seen.insert(input.path(file)).second) {
-      return fail(errc::invalid_argument,
-                  fmt::format("{}: this file is given twice; answers would name it twice",
-                              input.name(file)));
+/// The files of an index: lines, or the values of a column of Parquet files.
+class indexed_files {
+ public:
+  static result<indexed_files> lines(result<std::unique_ptr<key_input>> input) {
+    if (!input) return fail(std::move(input.error()));
+    indexed_files made;
+    for (std::size_t file = 0; file < (*input)->files(); ++file) {
+      made.names_.emplace_back((*input)->path(file));
     }
-    names.emplace_back(input.path(file));
+    made.input_ = std::move(*input);
+    return made;
   }
-  return names;
+
+  static result<indexed_files> columns(const index_options& options) {
+    const input_options& input = options.input;
+    if (!input.keys.reader.empty() || !input.min_count.empty() || input.keys.skip_bad ||
+        input.keys.is_blank.comments || input.nul || input.crlf) {
+      return fail(errc::invalid_argument,
+                  "--column: the values of the column are the keys, so leave out the options that "
+                  "say how lines are read");
+    }
+    indexed_files made;
+    made.names_ = input.names;
+    std::uint64_t bytes = 0;
+    for (const std::string& name : made.names_) {
+      if (name == "-") {
+        return fail(errc::invalid_argument,
+                    "--column: a Parquet file is not read from stdin; give its name");
+      }
+      const auto size = examine_file(name, name);
+      if (!size) return fail(size.error());
+      bytes += size->value_or(0);
+    }
+    if (made.names_.empty()) return fail(errc::invalid_argument, "--column: give Parquet files");
+    made.column_ = options.column;
+    made.progress_ = std::make_unique<progress>(!input.no_progress, bytes);
+    return made;
+  }
+
+  const std::vector<std::string>& names() const noexcept { return names_; }
+
+  /// To be called before a message.
+  void quieten() noexcept {
+    if (input_) input_->quieten();
+    if (progress_) progress_->clear();
+  }
+
+  result<void> read(hash_seed seed, file_keys& keys) {
+    if (!input_) return read_columns(filter_hasher(seed), keys);
+    auto ok = hash_files(*input_, {&seed, 1}, [&](std::size_t file, hash_lists lists) {
+      return keys.add(file, lists.front());
+    });
+    if (ok) finish(*input_, verb);
+    return ok;
+  }
+
+  result<void> label(label_list& labels) const {
+    return input_ ? label_keys(labels, *input_) : labels.set(column_label, column_);
+  }
+
+ private:
+  result<void> read_columns(const filter_hasher& hash, file_keys& keys) {
+    std::vector<std::span<const std::byte>> bytes;
+    std::vector<hash64> hashes;
+    std::uint64_t done_bytes = 0;
+    for (std::size_t file = 0; file < names_.size(); ++file) {
+      const auto mapped = map_bytes(names_[file]);
+      if (!mapped) return fail(mapped.error());
+      auto ok = dialects::read_parquet_column(
+          mapped->bytes(), column_, unpack_page,
+          [&](std::span<const std::string_view> values) -> result<void> {
+            bytes.clear();
+            for (const std::string_view value : values) {
+              bytes.push_back(std::as_bytes(std::span(value)));
+            }
+            hashes.resize(bytes.size());
+            hash(bytes, hashes.data());
+            progress_->update(keys.read(), done_bytes);
+            return keys.add(file, hashes);
+          });
+      if (!ok) return named(names_[file], std::move(ok));
+      done_bytes += mapped->bytes().size();
+    }
+    quieten();
+    return {};
+  }
+
+  std::vector<std::string> names_;
+  std::unique_ptr<key_input> input_;  // null for columns
+  std::string column_;
+  std::unique_ptr<progress> progress_;
+};
+
+/// Opens the files of the indexes that are the arguments, each file once, and reads them as they
+/// were read. `spec` gets the lowest rate of the indexes, unless --fpr is given.
+result<indexed_files> open_again(index_options& options, const std::optional<hash_key>& key,
+                                 file_index_spec& spec) {
+  const std::vector<std::string> names = std::exchange(options.input.names, {});
+  if (names.empty()) return fail(errc::invalid_argument, "--compact: give the indexes to join");
+  std::vector<file_index> indexes;
+  for (const std::string& name : names) {
+    auto index = open_file_index(path_of_filter(name), verification::automatic, key);
+    if (!index) return not_ours(std::move(index.error()), "index --compact", name);
+    indexes.push_back(std::move(*index));
+  }
+  std::vector<labelled_filter> labels;
+  std::unordered_set<std::string_view> seen;
+  for (std::size_t i = 0; i < indexes.size(); ++i) {
+    const file_index& index = indexes[i];
+    labels.push_back({names[i], &index.labels()});
+    if (options.fpr.empty()) {
+      spec.fpr = i == 0 ? index.planned_fpr() : std::min(spec.fpr, index.planned_fpr());
+    }
+    for (std::size_t file = 0; file < index.files(); ++file) {
+      const std::string_view path = index.name(file);
+      if (path == "-") {
+        return fail(errc::invalid_argument,
+                    fmt::format("{}: it has the keys of stdin, which cannot be read again; build "
+                                "the index from files",
+                                names[i]));
+      }
+      if (seen.insert(path).second) options.input.names.emplace_back(path);
+    }
+    const std::string_view column = index.labels().find(column_label).value_or("");
+    if (i == 0 && options.column.empty()) options.column = column;
+    if (column != options.column) {
+      return fail(errc::incompatible,
+                  fmt::format("{}: its keys are {}; join indexes of the same keys", names[i],
+                              column.empty() ? "lines" : fmt::format("of the column {}", column)));
+    }
+  }
+  if (!options.column.empty()) return indexed_files::columns(options);
+  return indexed_files::lines(open_keys(options.input, labels, verb, false));
 }
 
-result<status> run(const index_options& options) {
+result<indexed_files> open_files(index_options& options, const std::optional<hash_key>& key,
+                                 file_index_spec& spec) {
+  if (options.compact) return open_again(options, key, spec);
+  if (!options.column.empty()) return indexed_files::columns(options);
+  return indexed_files::lines(key_input::open(options.input));
+}
+
+result<void> check_names(const indexed_files& files) {
+  std::unordered_set<std::string_view> seen;
+  for (const std::string& name : files.names()) {
+    if (seen.insert(name).second) continue;
+    return fail(errc::invalid_argument,
+                fmt::format("{}: this file is given twice; answers would name it twice",
+                            name == "-" ? stdin_name : std::string_view(name)));
+  }
+  return {};
+}
+
+result<status> run(index_options& options) {
   file_index_spec spec;
   if (auto ok = read_option("--fpr", options.fpr, parse_rate, spec.fpr); !ok) {
     return fail(std::move(ok.error()));
@@ -64,31 +214,27 @@ result<status> run(const index_options& options) {
   auto labels = read_labels(options.labels);
   if (!labels) return fail(labels.error());
   if (auto ok = check_target(options.target, options.force); !ok) return fail(ok.error());
-  const auto opened = key_input::open(options.input);
-  if (!opened) return fail(opened.error());
-  key_input& input = **opened;
-  auto names = names_of(input);
-  if (!names) return fail(std::move(names.error()));
-  spec.names = std::move(*names);
+  auto files = open_files(options, *key, spec);
+  if (!files) return fail(files.error());
+  if (auto ok = check_names(*files); !ok) return fail(ok.error());
+  spec.names = files->names();
 
   // Half of what may wait is for the keys as they are read, half for the joined ones.
   const auto waiting =
       std::min<std::uint64_t>(key_spool::default_limit(), memory->for_waiting()) / 2;
   bool told = false;
+  const file_keys* reading = nullptr;
   const auto notice = [&](const std::string& folder) {
-    input.quieten();
+    files->quieten();
     if (!std::exchange(told, true)) {
       say(verb, fmt::format("after {} the hashes of further keys go to temporary files in {}",
-                            format_count(input.keys(), "key"), folder));
+                            format_count(reading->read(), "key"), folder));
     }
   };
   file_key_spool spool(notice, waiting);
   file_keys keys(spool);
-  const auto read = hash_files(input, {&spec.seed, 1}, [&](std::size_t file, hash_lists lists) {
-    return keys.add(file, lists.front());
-  });
-  if (!read) return fail(read.error());
-  finish(input, verb);
+  reading = &keys;
+  if (auto ok = files->read(spec.seed, keys); !ok) return fail(ok.error());
   const auto source = spool.source();
   if (!source) return fail(source.error());
   spec.make_store = [&]() -> result<std::unique_ptr<file_key_store>> {
@@ -96,7 +242,7 @@ result<status> run(const index_options& options) {
   };
   auto made = file_index::build(spec, *source);
   if (!made) return fail(std::move(made.error()));
-  if (auto ok = label_keys(*labels, input); !ok) return fail(ok.error());
+  if (auto ok = files->label(*labels); !ok) return fail(ok.error());
   made->labels() = std::move(*labels);
 
   const std::string shown = options.target == "-" ? "stdout" : options.target;
@@ -131,18 +277,26 @@ action define(CLI::App& app) {
       .under(headings::size);
   options->key.declare(app);
   find_declared(app, "--key-file").under(headings::kind);
+  option(app, "--column", options->column,
+         "the files are Parquet files, and the values of this column are the keys: its path in the "
+         "schema, with dots")
+      .value("COLUMN")
+      .under(headings::input);
   option(app, "--label", options->labels,
          "a label that 'info' shows, such as source=example.org or licence=CC0")
       .value("NAME=VALUE")
       .one_value_per_use()
       .under(headings::output);
+  flag(app, "--compact", options->compact,
+       "the arguments are indexes: read the files that they name again, and make one index of all")
+      .under(headings::input);
   flag(app, "--force", options->force, "replace the file if it exists").under(headings::output);
   flag(app, "-q,--quiet", options->quiet, "no summary on stderr").under(headings::output);
   options->input.declare(app, keys::purpose::insert, false);
   find_declared(app, "INPUT")
       .meaning(
           "the files that answers name, of one key per line, plain or packed by gzip, zstd, xz or "
-          "bzip2");
+          "bzip2; with --compact, indexes");
   options->input.writes_to = &options->target;
   return [options] { return run(*options); };
 }
@@ -155,6 +309,8 @@ command index_command() {
       "index", "create an index of the keys of many files, for 'which'",
       "  bloomset index -o all.which logs/*.log.zst\n"
       "  bloomset index -o users.which --keys csv:user --fpr 1e-6 exports/*.csv.gz\n"
+      "  bloomset index -o users.which --column user events/*.parquet\n"
+      "  bloomset index --compact -o all.which --force all.which monday.which tuesday.which\n"
       "\n"
       "An index answers for all files at once. For a key that is in some files, it names\n"
       "exactly these. For a key that is in none, it names a file with probability --fpr,\n"

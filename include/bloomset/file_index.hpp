@@ -109,6 +109,8 @@ class file_index {
   /// Distinct keys.
   std::uint64_t size() const noexcept;
   std::uint64_t size_in_bytes() const noexcept;
+  /// The fpr of the build.
+  double planned_fpr() const noexcept;
   /// The probability that a key of no file is given one.
   double current_fpr() const noexcept;
 

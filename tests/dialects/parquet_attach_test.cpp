@@ -7,7 +7,9 @@
 #include <bloomset/dialects/parquet.hpp>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "tests/support/dialect_samples.hpp"
 
@@ -50,15 +52,32 @@ result<file_bytes> attached(std::span<const std::byte> file, const std::string& 
   return whole;
 }
 
-/// Attaches filters if the file allows it. Otherwise expects a sentence.
+void expect_sentence(const failure& why) {
+  EXPECT_GT(why.message.size(), 25U) << why.message;
+  EXPECT_EQ(why.message.find('\n'), std::string::npos) << why.message;
+  EXPECT_NE(why.message.back(), '.') << why.message;
+  EXPECT_NE(why.code, errc::out_of_memory) << why.message;
+}
+
+/// The distinct values of a column as text.
+result<std::set<std::string>> values_of(const file_bytes& file, const std::string& column) {
+  std::set<std::string> values;
+  auto ok = d::read_parquet_column(file, column, no_codec,
+                                   [&](std::span<const std::string_view> some) -> result<void> {
+                                     values.insert(some.begin(), some.end());
+                                     return {};
+                                   });
+  if (!ok) return fail(std::move(ok.error()));
+  return values;
+}
+
+/// Attaches filters if the file allows it, and reads the values. Otherwise expects a sentence.
 bool try_to_attach(const file_bytes& file, const std::string& column) {
   const auto once = attached(file, column);
+  const auto values = values_of(file, column);
+  if (!values) expect_sentence(values.error());
   if (!once) {
-    const failure& why = once.error();
-    EXPECT_GT(why.message.size(), 25U) << why.message;
-    EXPECT_EQ(why.message.find('\n'), std::string::npos) << why.message;
-    EXPECT_NE(why.message.back(), '.') << why.message;
-    EXPECT_NE(why.code, errc::out_of_memory) << why.message;
+    expect_sentence(once.error());
     return false;
   }
   const auto again = attached(*once, column);
@@ -88,6 +107,38 @@ TEST(parquet_attach, every_encoding_gives_its_values) {
     for (const std::string& key : members.at(name)) EXPECT_TRUE(filter->may_contain(key)) << key;
     EXPECT_FALSE(filter->may_contain("99")) << name;
   }
+}
+
+TEST(parquet_column, values_are_text) {
+  const std::map<std::string, std::set<std::string>> expected = {
+      {"list_dictionary", {"a", "b", "c"}},
+      {"delta_numbers", {"5", "7", "-100", "1099511627776"}},
+      {"delta_prefixes", {"app", "apple", "applet", "b"}},
+      {"delta_lengths", {"x", "", "yz"}},
+      {"plain_checked", {"one", "two"}}};
+  const auto files = samples();
+  for (const auto& [name, values] : expected) {
+    const auto read = values_of(files.at(name), column_of(name));
+    ASSERT_TRUE(read) << name << ": " << read.error().message;
+    EXPECT_EQ(*read, values) << name;
+  }
+}
+
+TEST(parquet_column, fractions_have_no_single_text) {
+  const auto read = values_of(samples().at("byte_streams"), "c");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, errc::unsupported);
+  EXPECT_NE(read.error().message.find("several ways"), std::string::npos) << read.error().message;
+}
+
+TEST(parquet_column, a_failure_of_the_visitor_ends_the_reading) {
+  const auto read = d::read_parquet_column(samples().at("plain_checked"), "c", no_codec,
+                                           [](std::span<const std::string_view>) -> result<void> {
+                                             return fail(errc::out_of_memory,
+                                                         "there is no room for these values");
+                                           });
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, errc::out_of_memory);
 }
 
 TEST(parquet_attach, every_truncation_is_refused) {

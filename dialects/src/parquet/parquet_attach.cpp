@@ -9,6 +9,8 @@
 #include <optional>
 #include <string_view>
 
+#include "distinct_hashes.hpp"
+#include "equal_values.hpp"
 #include "options.hpp"
 #include "parquet_file.hpp"
 #include "parquet_filter.hpp"
@@ -66,20 +68,28 @@ std::optional<std::vector<std::byte>> with_filter(std::span<const std::byte> met
   return made;
 }
 
-result<void> check_type(const parquet_type& type, std::string_view column) {
-  constexpr std::int64_t boolean = 0;
-  constexpr std::int64_t int96 = 3;
-  constexpr std::int64_t byte_array = 6;
-  if (type.physical == boolean || type.physical == int96) {
-    return fail(errc::unsupported,
-                fmt::format("column {} is of type {}, for which Parquet has no filters",
-                            in_quotes(column), type.physical == boolean ? "BOOLEAN" : "INT96"));
-  }
-  if (type.width == 0 && type.physical != byte_array) {
-    return fail(errc::unsupported,
-                fmt::format("column {} is of a type that is not known", in_quotes(column)));
-  }
-  return {};
+/// The form that decides which values are equal. Floating-point numbers are, whatever a logical
+/// type says of them.
+value_form compared_form(const parquet_type& type) {
+  constexpr std::int64_t single = 4;
+  constexpr std::int64_t real = 5;
+  if (type.physical == single) return {.how = encoding::float32};
+  if (type.physical == real) return {.how = encoding::float64};
+  return type.form;
+}
+
+/// Adds the hashes of the encodings that engines may query for this value: its own, and the usual
+/// ones of values that they take for equal. `scratch` is reused from value to value.
+void add_hashes(std::span<const std::byte> value, const value_form& form,
+                std::vector<std::byte>& scratch, distinct_hashes& into) {
+  into.add(parquet_hash(value));
+  if (!has_equal_encodings(form)) return;
+  scratch.assign(value.begin(), value.end());
+  if (!first_encoding(form, scratch)) return;
+  into.add(parquet_hash(scratch));
+  // Writers of decimals use the shortest form or one of their own.
+  if (form.how == encoding::short_decimal) return;
+  while (next_encoding(form, scratch)) into.add(parquet_hash(scratch));
 }
 
 /// 0 if the numbers make no sense.
@@ -99,8 +109,8 @@ class attaching {
     for (const std::string& column : request_.columns) {
       auto footer = read_parquet_footer(file_, column);
       if (!footer) return fail(std::move(footer.error()));
-      if (auto ok = check_file(*footer); !ok) return fail(std::move(ok.error()));
-      if (auto ok = check_column(*footer, column); !ok) return fail(std::move(ok.error()));
+      if (auto ok = check_pages(*footer, column); !ok) return fail(std::move(ok.error()));
+      if (auto ok = check_filters(*footer, column); !ok) return fail(std::move(ok.error()));
       footers_.push_back(std::move(*footer));
     }
     made_.kept = without_last_filters();
@@ -113,24 +123,9 @@ class attaching {
   }
 
  private:
-  result<void> check_column(const parquet_footer& footer, std::string_view column) const {
-    if (!footer.column) {
-      return fail(errc::not_found,
-                  fmt::format("there is no column {}; the path of a nested one has the names of "
-                              "its groups, with dots",
-                              in_quotes(column)));
-    }
-    if (auto ok = check_type(*footer.column, column); !ok) return ok;
-    std::size_t number = 0;
+  result<void> check_filters(const parquet_footer& footer, std::string_view column) const {
     for (const parquet_group& group : footer.groups) {
-      ++number;
-      const parquet_chunk* const chunk = find_chunk(group, column);
-      if (chunk == nullptr) return lacks_column(number, column);
-      if (chunk->kind != footer.column->physical) {
-        return contradicts_schema(number, *chunk, *footer.column);
-      }
-      if (chunk->elsewhere) return lies_elsewhere(column);
-      if (chunk->filter_at && !request_.replace) {
+      if (find_chunk(group, column)->filter_at && !request_.replace) {
         return fail(errc::exists, fmt::format("column {} has filters already; give --replace to "
                                               "replace them",
                                               in_quotes(column)));
@@ -178,30 +173,21 @@ class attaching {
       ++number;
       if (group.rows == 0) continue;
       if (auto ok = add_filter(*find_chunk(group, column), footer, made); !ok) {
-        return fail(ok.error().code, fmt::format("row group {}, column {}: {}", number,
-                                                 in_quotes(column), ok.error().message));
+        return within_group(number, column, ok.error());
       }
     }
     made_.columns.push_back(std::move(made));
     return {};
   }
 
-  static result<void> check_file(const parquet_footer& footer) {
-    bool encrypted = footer.encrypted;
-    for (const auto& group : footer.groups) {
-      for (const auto& chunk : group.columns) encrypted |= chunk.encrypted;
-    }
-    if (!encrypted) return {};
-    return fail(errc::unsupported,
-                "columns of the Parquet file are encrypted, and its footer is signed; decrypt it "
-                "first");
-  }
-
   result<void> add_filter(const parquet_chunk& chunk, const parquet_footer& footer,
                           attached_filters& made) {
     const parquet_type& type = *footer.column;
     distinct_hashes values;
-    if (auto ok = hash_values(file_.first(footer.at), chunk, type, request_.unpack, values); !ok) {
+    const value_form form = compared_form(type);
+    std::vector<std::byte> scratch;
+    const value_visitor add = [&](auto value) { add_hashes(value, form, scratch, values); };
+    if (auto ok = read_chunk(file_.first(footer.at), chunk, type, request_.unpack, add); !ok) {
       return ok;
     }
     const auto hashes = values.sorted();

@@ -7,10 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "equal_values.hpp"
 #include "options.hpp"
-#include "parquet_filter.hpp"
-#include "parquet_values.hpp"
 #include "thrift.hpp"
 
 namespace bloomset::dialects {
@@ -74,26 +71,15 @@ failure malformed(std::string_view what) {
   return fail(errc::corrupt, fmt::format("{}; get the file anew", what));
 }
 
-/// The form that decides which values are equal. Floating-point numbers are, whatever a logical
-/// type says of them.
-value_form compared_form(const parquet_type& type) {
-  constexpr std::int64_t single = 4;
-  constexpr std::int64_t real = 5;
-  if (type.physical == single) return {.how = encoding::float32};
-  if (type.physical == real) return {.how = encoding::float64};
-  return type.form;
-}
-
 class chunk_reader {
  public:
   chunk_reader(const parquet_chunk& chunk, const parquet_type& type, const parquet_codec& unpack,
-               distinct_hashes& into)
+               const value_visitor& visit)
       : codec_(chunk.codec),
         type_{.width = type.width, .is_integer = type.physical == 1 || type.physical == 2},
-        form_(compared_form(type)),
         levels_(type.levels),
         unpack_(unpack),
-        into_(into),
+        visit_(visit),
         left_(static_cast<std::uint64_t>(chunk.values)) {}
 
   result<void> read(std::span<const std::byte> pages) {
@@ -109,29 +95,12 @@ class chunk_reader {
       if (auto ok = read_page(header, body); !ok) return ok;
     }
     for (std::size_t i = 0; i < dictionary_.size(); ++i) {
-      if (used_[i]) into_.add(dictionary_[i]);
-    }
-    for (const auto& [entry, hash] : equals_) {
-      if (used_[entry]) into_.add(hash);
+      if (used_[i]) visit_(dictionary_[i]);
     }
     return {};
   }
 
  private:
-  /// Calls use(hash) for the encodings that engines may query for this value: its own, and the
-  /// usual ones of values that they take for equal.
-  template <class Use>
-  void hashes_of(std::span<const std::byte> value, Use&& use) {
-    use(parquet_hash(value));
-    if (!has_equal_encodings(form_)) return;
-    equal_.assign(value.begin(), value.end());
-    if (!first_encoding(form_, equal_)) return;
-    use(parquet_hash(equal_));
-    // Writers of decimals use the shortest form or one of their own.
-    if (form_.how == encoding::short_decimal) return;
-    while (next_encoding(form_, equal_)) use(parquet_hash(equal_));
-  }
-
   result<void> read_page(const page_header& header, std::span<const std::byte> body) {
     if (header.kind == index_page) return {};
     if (header.kind != data_page && header.kind != data_page_v2 && header.kind != dictionary_page) {
@@ -170,23 +139,15 @@ class chunk_reader {
     if (header.encoding != 0 && header.encoding != 2) return unknown_encoding(header.encoding);
     const auto bytes = unpacked(body, header.size);
     if (!bytes) return fail(bytes.error());
+    // The values stay where they are: in the file, or in the memory of this page.
     if (!read_values(*bytes, page_encoding::plain, type_, static_cast<std::uint64_t>(header.values),
-                     [&](auto value) { add_entry(value); })) {
+                     [&](auto value) { dictionary_.push_back(value); })) {
       return malformed("a dictionary is shorter than it states");
     }
+    dictionary_bytes_ = std::move(unpacked_);
+    unpacked_.clear();
     used_.resize(dictionary_.size());
     return {};
-  }
-
-  void add_entry(std::span<const std::byte> value) {
-    const std::size_t entry = dictionary_.size();
-    hashes_of(value, [&](hash64 hash) {
-      if (dictionary_.size() == entry) {
-        dictionary_.push_back(hash);
-      } else if (hash != dictionary_[entry]) {
-        equals_.emplace_back(entry, hash);
-      }
-    });
   }
 
   /// Levels with their lengths in front, then values, all of it packed.
@@ -257,9 +218,7 @@ class chunk_reader {
       return {};
     }
     if (!can_read(how, type_)) return unknown_encoding(encoding);
-    if (!read_values(data, how, type_, values, [&](auto value) {
-          hashes_of(value, [&](hash64 hash) { into_.add(hash); });
-        })) {
+    if (!read_values(data, how, type_, values, visit_)) {
       return malformed("a page's values cannot be read");
     }
     return {};
@@ -274,30 +233,79 @@ class chunk_reader {
 
   std::int64_t codec_;
   value_type type_;
-  value_form form_;
   parquet_levels levels_;
   const parquet_codec& unpack_;
-  distinct_hashes& into_;
+  const value_visitor& visit_;
   std::uint64_t left_;  // values whose pages were not read yet
-  std::vector<hash64> dictionary_;
-  std::vector<std::pair<std::size_t, hash64>> equals_;  // entries, and other hashes of their values
-  std::vector<std::byte> equal_;
+  std::vector<std::span<const std::byte>> dictionary_;
+  std::vector<std::byte> dictionary_bytes_;
   std::vector<bool> used_;
   std::vector<std::byte> unpacked_;
 };
 
+result<void> check_type(const parquet_type& type, std::string_view column) {
+  constexpr std::int64_t boolean = 0;
+  constexpr std::int64_t int96 = 3;
+  constexpr std::int64_t byte_array = 6;
+  if (type.physical == boolean || type.physical == int96) {
+    return fail(errc::unsupported,
+                fmt::format("column {} is of type {}, for which Parquet has no filters",
+                            in_quotes(column), type.physical == boolean ? "BOOLEAN" : "INT96"));
+  }
+  if (type.width == 0 && type.physical != byte_array) {
+    return fail(errc::unsupported,
+                fmt::format("column {} is of a type that is not known", in_quotes(column)));
+  }
+  return {};
+}
+
 }  // namespace
 
-result<void> hash_values(std::span<const std::byte> file, const parquet_chunk& chunk,
-                         const parquet_type& type, const parquet_codec& unpack,
-                         distinct_hashes& into) {
+result<void> check_pages(const parquet_footer& footer, std::string_view column) {
+  bool encrypted = footer.encrypted;
+  for (const auto& group : footer.groups) {
+    for (const auto& chunk : group.columns) encrypted |= chunk.encrypted;
+  }
+  if (encrypted) {
+    return fail(errc::unsupported,
+                "columns of the Parquet file are encrypted, and its footer is signed; decrypt it "
+                "first");
+  }
+  if (!footer.column) {
+    return fail(errc::not_found,
+                fmt::format("there is no column {}; the path of a nested one has the names of its "
+                            "groups, with dots",
+                            in_quotes(column)));
+  }
+  if (auto ok = check_type(*footer.column, column); !ok) return ok;
+  std::size_t number = 0;
+  for (const parquet_group& group : footer.groups) {
+    ++number;
+    const parquet_chunk* const chunk = find_chunk(group, column);
+    if (chunk == nullptr) return lacks_column(number, column);
+    if (chunk->kind != footer.column->physical) {
+      return contradicts_schema(number, *chunk, *footer.column);
+    }
+    if (chunk->elsewhere) return lies_elsewhere(column);
+  }
+  return {};
+}
+
+failure within_group(std::size_t group, std::string_view column, const failure& why) {
+  return fail(why.code,
+              fmt::format("row group {}, column {}: {}", group, in_quotes(column), why.message));
+}
+
+result<void> read_chunk(std::span<const std::byte> file, const parquet_chunk& chunk,
+                        const parquet_type& type, const parquet_codec& unpack,
+                        const value_visitor& visit) {
   const std::int64_t start = chunk.pages_at();
   if (chunk.values < 0 || start < 0 || chunk.bytes < 0 ||
       static_cast<std::uint64_t>(start) > file.size() ||
       static_cast<std::uint64_t>(chunk.bytes) > file.size() - static_cast<std::uint64_t>(start)) {
     return malformed("the column chunk is not within the file");
   }
-  return chunk_reader(chunk, type, unpack, into)
+  return chunk_reader(chunk, type, unpack, visit)
       .read(file.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(chunk.bytes)));
 }
 

@@ -56,6 +56,10 @@ std::uint64_t file_index::size() const noexcept {
 std::uint64_t file_index::size_in_bytes() const noexcept {
   return body_of(body_).payload().size();
 }
+double file_index::planned_fpr() const noexcept {
+  return body_of(body_).params().fpr;
+}
+
 double file_index::current_fpr() const noexcept {
   return body_of(body_).current_fpr();
 }
@@ -83,7 +87,7 @@ std::vector<property> file_index::figures() const {
     list.push_back(
         {"bits_per_key", 8 * static_cast<double>(size_in_bytes()) / static_cast<double>(size())});
   }
-  list.push_back({"planned_fpr", params.fpr});
+  list.push_back({"planned_fpr", planned_fpr()});
   list.push_back({"current_fpr", current_fpr()});
   list.push_back({"lists", std::uint64_t{params.lists}});
   list.push_back({"chain", chained != 0});

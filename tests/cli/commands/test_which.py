@@ -146,3 +146,41 @@ def test_a_build_beyond_the_memory_limit_gives_the_same_bytes(run, tmp_path):
     assert b"temporary files in" in limited.err
     assert (tmp_path / "disk.which").read_bytes() == (tmp_path / "memory.which").read_bytes()
     assert run("which", "disk.which", "key-41000").out == b"0\n1\n"
+
+
+def test_indexes_are_joined_by_reading_their_files_again(run, three_files, tmp_path):
+    write(tmp_path / "e.txt", [b"erin", b"bob"])
+    run("index", "-q", "-o", "new.which", "--fpr", "1e-6", "b.txt", "e.txt").ok()
+    run("index", "-q", "--compact", "-o", "joined.which", "all.which", "new.which").ok()
+    run("index", "-q", "-o", "direct.which", "--fpr", "1e-8", "a.txt", "b.txt", "c d.txt", "e.txt").ok()
+    assert (tmp_path / "joined.which").read_bytes() == (tmp_path / "direct.which").read_bytes()
+    run("index", "-q", "--compact", "--force", "-o", "all.which", "--fpr", "1e-3", "all.which", "new.which").ok()
+    assert run("which", "all.which", "erin").out == b"e.txt\n"
+    assert json.loads(run("info", "--json", "all.which").out)["planned_fpr"] == 1e-3
+
+
+def test_indexes_are_joined_with_the_reader_that_they_name(run, tmp_path):
+    (tmp_path / "n.csv").write_text("id;mail\n1;ann@example.com\n")
+    (tmp_path / "s.csv").write_text("id;mail\n2;bob@example.com\n")
+    for name in "n", "s":
+        run("index", "-q", "-o", f"{name}.which", "--keys", "fields:2,;", f"{name}.csv").ok()
+    run("index", "-q", "--compact", "-o", "both.which", "n.which", "s.which").ok()
+    assert run("which", "--keys", "lines", "both.which", "bob@example.com").out == b"s.csv\n"
+
+
+def test_indexes_that_cannot_be_joined_are_refused(run, three_files, tmp_path):
+    run("index", "--compact", "-o", "x.which").refused("--compact: give the indexes to join")
+    run("index", "--compact", "-o", "x.which", "a.txt").refused("a.txt: ")
+    run("index", "-q", "-o", "stdin.which", input=b"a\n").ok()
+    run("index", "--compact", "-o", "x.which", "stdin.which").refused("stdin.which: it has the keys of stdin")
+    (tmp_path / "b.txt").unlink()
+    run("index", "--compact", "-o", "x.which", "all.which").refused("b.txt: cannot open")
+    assert not (tmp_path / "x.which").exists()
+
+
+def test_a_column_needs_parquet_files_and_no_reader(run, three_files):
+    run("index", "-o", "x.which", "--column", "c", "a.txt").refused("a.txt: a Parquet file begins and ends with PAR1")
+    run("index", "-o", "x.which", "--column", "c").refused("--column: give Parquet files")
+    run("index", "-o", "x.which", "--column", "c", "-").refused("a Parquet file is not read from stdin")
+    for reader in ("--keys", "hex"), ("-0",), ("--crlf",), ("--skip-bad",), ("--skip-comments",):
+        run("index", "-o", "x.which", "--column", "c", *reader, "a.txt").refused("leave out the options that say how")

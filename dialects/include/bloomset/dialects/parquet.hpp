@@ -1,7 +1,7 @@
 #pragma once
 
 /// Bloom filters for Parquet files that were written without them. The pages stay as they are: the
-/// filters follow them, and a new footer says where.
+/// filters follow them, and a new footer says where. And the values of a column, as keys.
 
 #include <bloomset/result.hpp>
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #pragma GCC visibility push(default)  // a shared build shows it
@@ -59,6 +60,20 @@ struct parquet_attachment {
 ///             are malformed, not_found or invalid_argument for the request.
 result<parquet_attachment> attach_parquet_filters(std::span<const std::byte> file,
                                                   const parquet_attach_request& request);
+
+/// Called with some values of a column as text, valid until it returns. A failure ends the reading.
+using parquet_text_visitor = std::function<result<void>(std::span<const std::string_view> values)>;
+
+/// Reads the values of a column that are not null, with repetitions and in any order: strings as
+/// they are, whole numbers and times in decimal, UUIDs with small letters. A nested or repeated
+/// column has the path of a leaf.
+///
+/// Memory      One page, the dictionary of a row group, and 1 MiB.
+/// Fails       With unsupported for values that have no single text, such as decimals and
+///             floating-point numbers, and for files and columns that attach_parquet_filters()
+///             cannot read either; not_found, corrupt; and as `visit` does.
+result<void> read_parquet_column(std::span<const std::byte> file, std::string_view column,
+                                 const parquet_codec& unpack, const parquet_text_visitor& visit);
 
 }  // namespace bloomset::dialects
 
