@@ -32,6 +32,7 @@ struct options {
   std::string grown = "1M";
   std::string members = "100k";
   std::string files = "1000";
+  std::string universe = "100M";
   std::string steps = "10M";
   double bits = 8;
   comparison how;
@@ -69,6 +70,8 @@ void run(const std::string& mode, options& o, const sink& write) {
     compare_batches(n, 0.01, o.how.runs, all, write);
   } else if (mode == "which") {
     time_which(n, static_cast<std::uint32_t>(bloomset::parse_count(o.files).value()), o.how.runs);
+  } else if (mode == "exact") {
+    time_exact(n, bloomset::parse_count(o.universe).value(), o.how.runs);
   } else if (mode == "tune") {
     tune(o.how.runs);
   } else if (mode == "strings") {
@@ -156,6 +159,9 @@ int measure(int argc, char** argv) {
   CLI::App* const which = mode("which", "an index of many files beside a filter for each: a table");
   keys_of(which);
   which->add_option("--files", o.files, "how many files (1000)");
+  CLI::App* const exact = mode("exact", "exact filters in universes of several sizes: a table");
+  keys_of(exact);
+  exact->add_option("--universe", o.universe, "at most so many keys in all (100M)");
   CLI::App* const attacks = mode("attack", "what adversaries achieve: a table");
   attacks->add_option("-n,--keys", o.members, "members of each filter (100k)");
   attacks->add_option("--steps", o.steps, "of the adversary who sees answers, per kind (10M)");

@@ -55,6 +55,10 @@ void measure_hash_bits(std::uint64_t n, std::uint64_t non_members, const sink& w
 /// blocked filter for each file.
 void time_which(std::uint64_t n, std::uint32_t files, unsigned runs);
 
+/// Prints a table: exact filters of at most so many members, in universes of 2, 10, 100 and 1000
+/// times as many other keys, of at most `universe` keys.
+void time_exact(std::uint64_t members, std::uint64_t universe, unsigned runs);
+
 /// Prints a table: the distance of prefetching at which batches of blocked_bloom are fastest on
 /// this CPU, by size of the filter, and the distance that the library uses.
 void tune(unsigned runs);

@@ -19,6 +19,8 @@ bench tune >"$work/tune"
 bench strings -n 2k >"$work/strings"
 bench which -n 2k --files 20 >"$work/which"
 grep -q 'words of logs' "$work/which"
+bench exact -n 2k --universe 20k >"$work/exact"
+grep -q '^20 .*1,\?000 ' "$work/exact"
 bench sets -n 2k
 bench billion -n 100k
 bench drawbacks -n 4k --grown 4k
