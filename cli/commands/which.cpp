@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bloomset/file_index.hpp>
+#include <bloomset/keys/reader.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -196,6 +197,16 @@ result<void> answer_arguments(const which_options& options, const key_choice& ch
   return {};
 }
 
+/// Whether the readers of all indexes find a key within a record, or use records as keys.
+bool readers_find_parts(std::span<const labelled_filter> indexes) {
+  return std::ranges::all_of(indexes, [](const labelled_filter& index) {
+    const auto reader = index.labels->find(reader_label);
+    if (!reader) return true;
+    const auto kind = keys::find(*reader);
+    return kind && (*kind)->finds_part;
+  });
+}
+
 result<std::vector<file_index>> open_indexes(const which_options& options,
                                              std::span<const std::string> names) {
   const auto key = options.key.read();
@@ -239,8 +250,11 @@ result<status> run(which_options& options) {
   if (!options.keys.empty()) {
     options.input.names = {"/dev/null"};  // so that the reader is chosen as for any input
   }
-  // A KEY is a record, as the lines of the files are; with --keys lines it is the key itself, which
-  // no reader of a field finds in it, so the other reader is no mistake.
+  // A KEY is the key itself if its record has more than the key. Otherwise it is a record, such as
+  // an address that the reader converts to its normal form.
+  if (!options.keys.empty() && options.input.keys.reader.empty() && readers_find_parts(labels)) {
+    options.input.keys.reader = plain_reader;
+  }
   const bool is_key_itself = !options.keys.empty() && options.input.keys.reader == plain_reader;
   const auto opened = is_key_itself ? key_input::open(options.input)
                                     : open_keys(options.input, labels, verb, options.strict);
@@ -271,8 +285,8 @@ action define(CLI::App& app) {
   auto options = std::make_shared<which_options>();
   option(app, "INDEX", options->index, "an index of 'bloomset index'; - is stdin").required();
   option(app, "KEY", options->keys,
-         "keys, in the form of the lines that 'index' read, or by themselves with --keys lines; "
-         "without any, stdin is read, one key per line");
+         "keys; those of readers such as email and url are read as lines are, and those of fields, "
+         "csv and json are the keys themselves; without any, stdin is read, one line per key");
   option(app, "--index", options->more_indexes, "another index to ask, such as one of newer files")
       .value("INDEX")
       .one_value_per_use()

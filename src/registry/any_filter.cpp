@@ -85,13 +85,9 @@ result<void> merge_folded(any_filter& into, const any_filter& other, double max_
   const auto folded = other.fold(theirs.plan.bits / common);
   if (!folded) return fail(folded.error());
   if (auto ok = both->merge(*folded); !ok) return ok;
-  const bool folds_away = common < std::min(ours.plan.bits, theirs.plan.bits) / max_fold;
-  // An empty filter does not fold the other away, which then keeps its size. Of two, the larger
-  // does.
-  if (folds_away && theirs.fill == 0 && (ours.fill != 0 || ours.plan.bits > theirs.plan.bits)) {
-    return {};
-  }
-  if (folds_away && ours.fill == 0) {
+  // An empty filter adds nothing, so the other keeps its size. Of two, the larger does.
+  if (theirs.fill == 0 && (ours.fill != 0 || ours.plan.bits > theirs.plan.bits)) return {};
+  if (ours.fill == 0) {
     auto whole = other.fold(1);  // in its own memory
     if (!whole) return fail(std::move(whole.error()));
     into = std::move(*whole);
@@ -113,7 +109,7 @@ result<void> merge_folded(any_filter& into, const any_filter& other, double max_
                                       format_rate(allowed)));
   }
   // Nearly empty filters would leave one without room for further keys.
-  if (max_fpr == 0 && folds_away) {
+  if (max_fpr == 0 && common < std::min(ours.plan.bits, theirs.plan.bits) / max_fold) {
     return refuse(detail::format_text("room for only {} keys", both->capacity()));
   }
   into = std::move(*both);

@@ -216,7 +216,8 @@ reader_kind csv_reader() noexcept {
               "a column of CSV with quotes (RFC 4180), by its number or by its name in each file's "
               "first line, separated by SEP (default: a comma); an empty field is not a key",
           .make = make_csv,
-          .in_order = true};
+          .in_order = true,
+          .finds_part = true};
 }
 
 }  // namespace bloomset::keys

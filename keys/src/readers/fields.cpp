@@ -65,7 +65,8 @@ reader_kind fields_reader() noexcept {
               "field N of each line, the first is 1, separated by SEP (default: a tab); an empty "
               "field is not a key",
           .make = make_fields,
-          .keeps_cr = true};
+          .keeps_cr = true,
+          .finds_part = true};
 }
 
 }  // namespace bloomset::keys

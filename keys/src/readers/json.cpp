@@ -308,7 +308,8 @@ reader_kind json_reader() noexcept {
           .summary =
               "one JSON document per line; the key is the string or integer at the pointer, as in "
               "json:/user/email; a value that is missing, null or empty is not a key",
-          .make = make_json};
+          .make = make_json,
+          .finds_part = true};
 }
 
 }  // namespace bloomset::keys

@@ -178,10 +178,14 @@ def test_many_filters_are_merged_one_by_one(run, build, lines, tmp_path):
     assert (tmp_path / "all.bloom").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
-def test_an_empty_filter_does_not_reduce_the_size_of_the_union(run, info, lines):
-    for name, capacity, keys in (("a", 100, b""), ("b", 1000, b""), ("c", 100, lines(50))):
-        run("build", "-o", name, "--kind", "bloom", "--capacity", capacity, input=keys).ok()
+@pytest.mark.parametrize("kind", ["bloom", "blocked_bloom"])
+def test_an_empty_filter_does_not_reduce_the_size_of_the_union(run, info, lines, kind):
+    for name, capacity, keys in (("a", 100, b""), ("b", 1000, b""), ("c", 100, lines(50)), ("d", 10_000, lines(9000))):
+        run("build", "-o", name, "--kind", kind, "--capacity", capacity, input=keys).ok()
     run("merge", "-o", "ab", "a", "b").ok()
     assert info("ab")["capacity"] == 1000 and info("ab")["bytes"] == info("b")["bytes"]
     run("merge", "-o", "bc", "b", "c").ok()
     assert info("bc")["capacity"] == 100 and info("bc")["count"] == info("c")["count"]
+    for order in ("d", "a"), ("a", "d"):
+        run("merge", "--force", "-o", "ad", *order).ok()
+        assert info("ad")["bytes"] == info("d")["bytes"]

@@ -67,14 +67,22 @@ def test_the_reader_is_stored(run, tmp_path):
     write(tmp_path / "b.csv", [b"3;bob@example.com"])
     run("index", "-q", "-o", "all.which", "--fpr", "1e-8", "--keys", "email", "--skip-bad", "a.csv", "b.csv")
     run("index", "-q", "--force", "-o", "all.which", "--fpr", "1e-8", "--keys", "fields:2,;", "a.csv", "b.csv").ok()
-    assert run("which", "all.which", "7;bob@example.com;8").out == b"b.csv\n"
-    itself = run("which", "all.which", "--keys", "lines", "bob@example.com")
-    assert (itself.out, itself.err) == (b"b.csv\n", b"")
+    assert run("which", "all.which", input=b"7;bob@example.com;8\n").out == b"7;bob@example.com;8\tb.csv\n"
+    for reader in (), ("--keys", "lines"):
+        itself = run("which", "all.which", *reader, "bob@example.com")
+        assert (itself.out, itself.err) == (b"b.csv\n", b"")
+    assert run("which", "all.which", "--keys", "fields:2,;", "7;bob@example.com;8").out == b"b.csv\n"
     other = run("which", "-l", "all.which", "--keys", "lines", input=b"bob@example.com\n")
     assert other.out == b"b.csv\n" and b"made by --keys fields:2,;" in other.err
     info = json.loads(run("info", "--json", "all.which").ok().out)
     assert (info["kind"], info["files"], info["keys"], info["labels"]) == (
         "file_index", 2, 3, {"keys": "fields:2,;"})
+
+
+def test_an_argument_is_converted_as_lines_are(run, tmp_path):
+    write(tmp_path / "a", [b"Ann <ann@EXAMPLE.com>"])
+    run("index", "-q", "-o", "all.which", "--fpr", "1e-8", "--keys", "email", "a").ok()
+    assert run("which", "all.which", "ann@Example.COM").out == b"a\n"
 
 
 def test_a_wrong_argument_is_named(run, tmp_path):

@@ -142,6 +142,8 @@ struct reader_kind {
   bool keeps_mark = false;
   /// Whether a reader needs all records of a file, in their order, so that threads cannot share it.
   bool in_order = false;
+  /// Whether a key is a part of its record, so that a person who has a key has no record of it.
+  bool finds_part = false;
 };
 
 /// All readers, in the order in which they are shown. The first, `lines`, uses records unchanged.
