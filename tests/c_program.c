@@ -164,6 +164,27 @@ static void false_positives_become_exceptions(void) {
   bloomset_close(filter);
 }
 
+static void exact_filters_have_no_false_positives(void) {
+  bloomset_error error = {.struct_size = sizeof error};
+  bloomset_request wanted = {.struct_size = sizeof wanted};
+  bloomset_filter* filter = NULL;
+  const size_t members = KEYS / 10;
+  EXPECT(bloomset_build_exact(&wanted, keys, members, keys, KEYS, &filter, &error) == BLOOMSET_OK);
+  for (size_t i = 0; i < KEYS; ++i) {
+    EXPECT(bloomset_may_contain(filter, keys[i].data, keys[i].size) == (i < members));
+  }
+  bloomset_close(filter);
+  filter = NULL;
+  wanted.kind = "bloom";
+  EXPECT(bloomset_build_exact(&wanted, keys, 2, keys, 9, &filter, &error) ==
+         BLOOMSET_INVALID_ARGUMENT);
+  EXPECT(filter == NULL && strstr(error.message, "give NULL or \"exact\"") != NULL);
+  wanted.kind = "exact";
+  wanted.fpr = 0.01;
+  EXPECT(bloomset_build_exact(&wanted, keys, 2, keys, 9, &filter, &error) ==
+         BLOOMSET_INVALID_ARGUMENT);
+}
+
 static void filters_are_folded(void) {
   bloomset_error error = {.struct_size = sizeof error};
   const bloomset_option foldable = {"foldable", "yes"};
@@ -407,6 +428,8 @@ static void null_is_an_error_where_a_pointer_is_needed(void) {
   NULL_IS("keys ", bloomset_build(&wanted, NULL, 2, &made, &error));
   NULL_IS("keys[2] ", bloomset_build(&wanted, some, 3, &made, &error));
   NULL_IS("filter ", bloomset_build(&wanted, some, 2, NULL, &error));
+  NULL_IS("members ", bloomset_build_exact(&wanted, NULL, 2, some, 2, &made, &error));
+  NULL_IS("others ", bloomset_build_exact(&wanted, some, 2, NULL, 2, &made, &error));
   NULL_IS("path ", bloomset_open(NULL, &made, &error));
   NULL_IS("filter ", bloomset_open("/dev/null", NULL, &error));
   NULL_IS("path ", bloomset_load(NULL, &made, &error));
@@ -596,6 +619,7 @@ int main(int count, char** arguments) {
   every_kind_is_built_stored_and_asked(arguments[1]);
   a_filter_is_changed();
   false_positives_become_exceptions();
+  exact_filters_have_no_false_positives();
   filters_are_folded();
   numbers_are_keys_of_fixed_size();
   failures_are_sentences();

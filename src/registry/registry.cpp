@@ -49,7 +49,7 @@ result<const kind_info*> find_kind_of_one_set(std::string_view name) {
     return detail::format_failure(
         errc::unsupported,
         "a filter of kind {} is built from its members and all other keys that will be queried, "
-        "which cannot be given here; use 'bloomset build --universe', C++ or Python",
+        "which cannot be given here; use 'bloomset build --universe', C, C++ or Python",
         name);
   }
   return found;

@@ -164,10 +164,18 @@ BLOOMSET_API bloomset_status bloomset_plan(const bloomset_request* request,
 BLOOMSET_API bloomset_status bloomset_create(const bloomset_request* request,
                                              bloomset_filter** filter, bloomset_error* error);
 
-/* Makes a filter of these keys, of any kind. A capacity of 0 means the number of keys. */
+/* Makes a filter of these keys, of any kind but exact. A capacity of 0 means the number of keys. */
 BLOOMSET_API bloomset_status bloomset_build(const bloomset_request* request,
                                             const bloomset_key* keys, size_t count,
                                             bloomset_filter** filter, bloomset_error* error);
+
+/* Makes an exact filter: it answers the `count` members and the `other_count` other keys without an
+ * error, and keys of neither at random. A key in both sets is a member, so the other keys may be the
+ * whole universe. request->kind is NULL or "exact"; capacity, fpr and bits stay 0. */
+BLOOMSET_API bloomset_status bloomset_build_exact(const bloomset_request* request,
+                                                  const bloomset_key* members, size_t count,
+                                                  const bloomset_key* others, size_t other_count,
+                                                  bloomset_filter** filter, bloomset_error* error);
 
 /* Maps a file read-only, without a copy. Calls that change this filter are BLOOMSET_UNSUPPORTED. No
  * program may change the file in place while it is open. */

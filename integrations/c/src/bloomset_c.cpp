@@ -142,6 +142,17 @@ result<planned> plan(const bloomset_request& request) {
   return planned{*kind, std::move(*wanted), std::move(*report)};
 }
 
+std::vector<bloomset::hash64> hashes_of(bloomset::hash_seed seed, const bloomset_key* keys,
+                                        std::size_t count) {
+  const bloomset::filter_hasher hash(seed);
+  std::vector<bloomset::hash64> hashes;
+  hashes.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    hashes.push_back(hash(std::as_bytes(std::span<const char>(keys_of(keys)(i)))));
+  }
+  return hashes;
+}
+
 /// Gives the caller a filter that was made.
 result<void> give_filter(result<any_filter> made, bloomset_filter** filter) {
   if (!made) return fail(std::move(made.error()));
@@ -290,10 +301,7 @@ bloomset_status bloomset_build(const bloomset_request* request, const bloomset_k
       std::vector<std::vector<bloomset::hash64>> hashes(made->report.hash_bits / 64);
       std::vector<bloomset::hash_source> sources;
       for (unsigned half = 0; half < hashes.size(); ++half) {
-        const bloomset::filter_hasher hash(made->request.seed.half(half));
-        for (std::size_t i = 0; i < count; ++i) {
-          hashes[half].push_back(hash(std::as_bytes(std::span<const char>(keys_of(keys)(i)))));
-        }
+        hashes[half] = hashes_of(made->request.seed.half(half), keys, count);
         sources.push_back(bloomset::hash_source::of(hashes[half]));
       }
       return give_filter(bloomset::build_filter(*made->kind, made->request, sources), filter);
@@ -303,6 +311,31 @@ bloomset_status bloomset_build(const bloomset_request* request, const bloomset_k
     inserted_keys did;
     if (auto ok = insert(*created, count, keys_of(keys), did); !ok) return ok;
     return give_filter(std::move(created), filter);
+  });
+}
+
+bloomset_status bloomset_build_exact(const bloomset_request* request, const bloomset_key* members,
+                                     size_t count, const bloomset_key* others, size_t other_count,
+                                     bloomset_filter** filter, bloomset_error* error) {
+  return run(error, {{request, "request"}, {filter, "filter"}}, [&]() -> result<void> {
+    const auto asked = known_part(request);
+    if (!asked) return fail(asked.error());
+    if (auto ok = check_keys(members, count, "members"); !ok) return ok;
+    if (auto ok = check_keys(others, other_count, "others"); !ok) return ok;
+    const auto kind = bloomset::find_kind(asked->kind != nullptr ? asked->kind : "exact");
+    if (!kind) return fail(kind.error());
+    if ((*kind)->build_of_two_sets == nullptr) {
+      return fail(bloomset::errc::invalid_argument,
+                  "request->kind is not a kind of exact filters; give NULL or \"exact\"");
+    }
+    auto wanted = plan_request_of(*asked);
+    if (!wanted) return fail(wanted.error());
+    wanted->fpr = asked->fpr;  // no rate by default
+    const auto held = hashes_of(wanted->seed, members, count);
+    const auto rest = hashes_of(wanted->seed, others, other_count);
+    return give_filter((*kind)->build_of_two_sets(*wanted, bloomset::hash_source::of(held),
+                                                  bloomset::hash_source::of(rest)),
+                       filter);
   });
 }
 

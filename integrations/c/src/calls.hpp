@@ -163,18 +163,19 @@ inline auto keys_of(const void* keys, std::size_t size) noexcept {
 }
 
 /// Fails if a key is NULL but has a size.
-inline result<void> check_keys(const bloomset_key* keys, std::size_t count) {
+inline result<void> check_keys(const bloomset_key* keys, std::size_t count,
+                               std::string_view name = "keys") {
   if (count == 0) return {};
   if (keys == nullptr) {
-    return fail(errc::invalid_argument, fmt::format("keys is NULL, but {} were announced", count));
+    return fail(errc::invalid_argument,
+                fmt::format("{} is NULL, but {} were announced", name, count));
   }
   const auto* const wrong = std::find_if(
       keys, keys + count, [](const bloomset_key& k) { return k.data == nullptr && k.size != 0; });
   if (wrong == keys + count) return {};
-  return fail(
-      errc::invalid_argument,
-      fmt::format("keys[{}] is NULL and has a size of {}; only the key without bytes may be",
-                  wrong - keys, wrong->size));
+  return fail(errc::invalid_argument,
+              fmt::format("{}[{}] is NULL and has a size of {}; only the key without bytes may be",
+                          name, wrong - keys, wrong->size));
 }
 inline result<void> check_keys(const void* keys, std::size_t size, std::size_t count) {
   if (keys != nullptr || size == 0 || count == 0) return {};
