@@ -31,10 +31,11 @@ bool gives_bytes(std::string_view reader) {
 /// its entries have: `safe-browsing:hosts,8` as `safe-browsing:8`.
 std::string without_list_form(std::string_view reader) {
   const auto colon = reader.find(':');
-  if (reader.substr(0, colon) != "safe-browsing" || colon == std::string_view::npos) {
-    return std::string(reader);
-  }
-  std::string text(reader.substr(0, colon));
+  if (colon == std::string_view::npos) return std::string(reader);
+  const std::string_view name = reader.substr(0, colon);
+  if (name == "domain") return std::string(name);
+  if (name != "safe-browsing") return std::string(reader);
+  std::string text(name);
   for (std::string_view rest = reader.substr(colon + 1); !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find(','));
     if (word != "hosts" && word != "adblock") text.append(1, ':').append(word);

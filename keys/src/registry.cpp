@@ -29,6 +29,7 @@ std::span<const reader_kind> all() noexcept {
       password_reader(),
       url_reader(),
       safe_browsing_reader(),
+      domain_reader(),
       email_reader(),
       json_reader(),
   };

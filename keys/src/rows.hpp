@@ -18,6 +18,7 @@ reader_kind pwned_reader() noexcept;
 reader_kind password_reader() noexcept;
 reader_kind url_reader() noexcept;
 reader_kind safe_browsing_reader() noexcept;
+reader_kind domain_reader() noexcept;
 reader_kind email_reader() noexcept;
 reader_kind json_reader() noexcept;
 

@@ -1,7 +1,6 @@
 // E-mail addresses: one key per mailbox, as far as two spellings certainly mean the same mailbox.
 
 #include <fmt/format.h>
-#include <idn2.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include <optional>
 #include <ranges>
 
+#include "domain_name.hpp"
 #include "lower_letters.hpp"
 #include "rows.hpp"
 #include "text.hpp"
@@ -16,9 +16,6 @@
 
 namespace bloomset::keys {
 namespace {
-
-constexpr std::size_t longest_label = 63;    // RFC 1035, 2.3.4
-constexpr std::size_t longest_domain = 253;  // the same in text, without the root's dot
 
 /// Rules for spellings of one mailbox, beyond those that every mail server must follow.
 struct same_mailbox {
@@ -72,30 +69,6 @@ result<void> read_local(std::string_view text, std::string& local) {
     quoted += c;
   }
   local = quoted + '"';
-  return {};
-}
-
-/// A domain in ASCII and lower case: names of letters, digits, - and _ between dots.
-result<void> check_domain(std::string_view domain) {
-  if (domain.size() > longest_domain) {
-    return refuse(fmt::format("the domain has {} bytes, and no domain has more than {}",
-                              domain.size(), longest_domain));
-  }
-  std::size_t label = 0;
-  for (const char c : domain) {
-    if (c == '.') {
-      if (label == 0) break;
-      label = 0;
-      continue;
-    }
-    if (!is_digit(c) && !(c >= 'a' && c <= 'z') && c != '-' && c != '_') {
-      return refuse(fmt::format("{} is not allowed in a domain", in_quotes({&c, 1})));
-    }
-    if (++label > longest_label) {
-      return refuse(fmt::format("a part of the domain is longer than {} bytes", longest_label));
-    }
-  }
-  if (label == 0) return refuse("the domain has an empty part");
   return {};
 }
 
@@ -160,47 +133,19 @@ class email final : public reader {
     return unescaped_;
   }
 
-  /// Sets domain_ to the domain as DNS has it.
-  result<void> read_domain(std::string_view domain) {
-    // The dot of the root: DNS has one name with and without it.
-    if (domain.size() > 1 && domain.ends_with('.')) domain.remove_suffix(1);
-    if (domain.empty()) return refuse("there is nothing after the @");
-    if (!is_ascii(domain)) {
-      if (auto ok = to_ascii(domain); !ok) return ok;
-      return check_domain(domain_);
+  /// Sets domain_ to the domain, or to an address instead of a name (RFC 5321, 4.1.3): digits,
+  /// dots, colons and a tag in brackets.
+  result<void> read_domain(std::string_view text) {
+    if (text.empty()) return refuse("there is nothing after the @");
+    if (text.size() <= 2 || text.front() != '[' || text.back() != ']') {
+      return read_domain_name(text, domain_);
     }
-    domain_.resize(domain.size());
-    std::transform(domain.begin(), domain.end(), domain_.begin(), lower);
-    if (domain_.front() == '[' && domain_.back() == ']' && domain_.size() > 2) {
-      // An address instead of a name (RFC 5321, 4.1.3): digits, dots, colons and a tag.
-      const bool plain = std::all_of(domain_.begin() + 1, domain_.end() - 1, [](char c) {
-        return is_digit(c) || (c >= 'a' && c <= 'z') || c == '.' || c == ':' || c == '-';
-      });
-      return plain ? result<void>() : refuse("the text in brackets is not an address");
-    }
-    return check_domain(domain_);
-  }
-
-  /// Punycode by UTS #46, non-transitional, like browsers and mail programs.
-  result<void> to_ascii(std::string_view domain) {
-    // libidn2 reads C strings, and is linear only in labels, so hostile lengths are refused here. A
-    // character that it drops may have several bytes, so the limit is a wide one.
-    constexpr std::size_t longest = 4 * longest_domain;
-    if (domain.size() > longest || domain.find('\0') != std::string_view::npos) {
-      return refuse("the domain is longer than any, or has a zero byte");
-    }
-    domain_ = domain;
-    std::uint8_t* made = nullptr;
-    const int said = idn2_lookup_u8(reinterpret_cast<const std::uint8_t*>(domain_.c_str()), &made,
-                                    IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
-    if (said != IDN2_OK) {
-      return refuse(fmt::format("the domain {} has no form in ASCII: {}", in_quotes(domain),
-                                idn2_strerror(said)));
-    }
-    const std::unique_ptr<std::uint8_t, void (*)(void*)> owner(made, idn2_free);
-    domain_ = reinterpret_cast<const char*>(made);
-    std::transform(domain_.begin(), domain_.end(), domain_.begin(), lower);
-    return {};
+    domain_.resize(text.size());
+    std::transform(text.begin(), text.end(), domain_.begin(), lower);
+    const bool plain = std::all_of(domain_.begin() + 1, domain_.end() - 1, [](char c) {
+      return is_digit(c) || (c >= 'a' && c <= 'z') || c == '.' || c == ':' || c == '-';
+    });
+    return plain ? result<void>() : refuse("the text in brackets is not an address");
   }
 
   result<void> append_local(std::string_view local) {
