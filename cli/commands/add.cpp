@@ -62,7 +62,7 @@ result<status> add(change_options& options) {
 
 action define(CLI::App& app) {
   auto options = std::make_shared<change_options>();
-  options->declare(app, "a filter",
+  options->declare(app, "a filter of a kind that accepts more keys",
                    "fail if there are more keys than the capacity, or if --keys is not the reader "
                    "that made the filter's keys");
   return [options] { return add(*options); };

@@ -255,7 +255,7 @@ action define(CLI::App& app) {
   flag(app, "--no-progress", given->no_progress, "no progress line, even on a terminal")
       .under(headings::output);
   option(app, "--plot", given->plot,
-         "also write a chart: times over bits per key, with the table's first kind marked")
+         "also write a chart of times against bits per key, with the table's first kind marked")
       .value("FILE.svg")
       .under(headings::output);
   flag(app, "--force", given->force, "replace the chart if it exists").under(headings::output);

@@ -215,7 +215,7 @@ action define(CLI::App& app) {
       .one_value_per_use()
       .under(headings::output);
   option(app, "--universe", options->universe,
-         "a file of all keys that will be queried, which may have the members: for filters that "
+         "a file of all keys that will be queried; it may include the members; for filters that "
          "answer all of them exactly")
       .value("FILE")
       .one_value_per_use()
@@ -250,19 +250,21 @@ command build_command() {
       "  bloomset build -o part2.bloom --part 2/8 --capacity 10G --memory-limit 2GB all.txt.zst\n"
       "  bloomset build -o hashes.dcso --format dcso --fpr 0.1% hashes.txt\n"
       "\n"
-      "Without --capacity and --memory, the number of keys is known only when all are read. If\n"
-      "each line is a key, build then reads the files a second time for these kinds, and a\n"
-      "third time if keys repeat: " +
+      "Without --capacity and --memory, the number of keys is known only when all are read. For\n" +
           kinds_that(reads_files_again, " and ") +
-          ".\n"
-          "Packed files, and files larger than a quarter of the machine's memory, are read only\n"
-          "once. Of input that is read once, the hashes of the keys, 8 or 16 bytes each, are kept\n"
-          "in memory: at most 1 GiB, an eighth of the machine's memory, or a quarter of\n"
-          "--memory-limit, whichever is least. Further hashes go to a temporary file in $TMPDIR.\n"
+          ", build then reads the files a second time if each line is a key,\n"
+          "and a third time if keys repeat. Compressed files, and files larger than a quarter of "
+          "the\n"
+          "machine's memory, are read only once. For input that is read only once, the hashes of "
+          "the\n"
+          "keys, 8 or 16 bytes each, are kept in memory: at most 1 GiB, an eighth of the "
+          "machine's\n"
+          "memory, or a quarter of --memory-limit, whichever is least. Further hashes go to a\n"
+          "temporary file in $TMPDIR.\n"
           "\n"
-          "Some kinds are built once, from all keys: " +
+          "Filters of the kinds " +
           kinds_that([](const kind_info& kind) { return kind.build != nullptr; }, " and ") +
-          ".\n"
+          " are built once, from all keys.\n"
           "For these, the hashes of all keys are always kept. If --memory is given without --fpr\n"
           "and --capacity, a filter of such a kind has the lowest rate that fits into this size.\n"
           "\n"
@@ -274,7 +276,8 @@ command build_command() {
           "temporary\n"
           "files if they may exceed the memory limit.\n"
           "\n"
-          "If a filter does not fit --memory-limit, these kinds are built in temporary files:\n" +
+          "A filter that does not fit into --memory-limit is built in temporary files if it is of\n"
+          "one of these kinds: " +
           kinds_that(&kind_info::any_order) +
           ".\n"
           "Filters of other kinds must fit into memory.\n"

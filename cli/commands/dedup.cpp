@@ -215,10 +215,13 @@ action define(CLI::App& app) {
   options->input.declare(app, keys::purpose::insert, false);
   find_declared(app, "INPUT")
       .meaning(
-          "files of lines, plain or packed by gzip, zstd, xz or bzip2; without any, or for -, "
+          "files of lines, plain or compressed with gzip, zstd, xz or bzip2; without any, or for "
+          "-, "
           "stdin is read");
   find_declared(app, "--skip-bad")
       .meaning("skip lines that are not valid for --keys, and report their number at the end");
+  find_declared(app, "--skip-comments")
+      .meaning("print lines that begin with # unchanged, even if they repeat");
   options->input.keys.is_blank.keep_empty = true;  // an empty line is printed once
   return [options] { return dedup(*options); };
 }

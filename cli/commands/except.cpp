@@ -74,8 +74,8 @@ command except_command() {
       "  echo bob@example.org | bloomset except allowed.bloom\n"
       "\n"
       "The filter's file gets a list of up to 4096 exceptions. Give only keys that are certainly\n"
-      "not members, because a member on the list is denied. Adding a key to the filter ends its\n"
-      "exception, and so does --undo.\n",
+      "not members, because a member on the list gets a \"no\". Adding a key to the filter ends\n"
+      "its exception, and so does --undo.\n",
       except::define};
 }
 

@@ -63,8 +63,8 @@ void explain_options::declare(CLI::App& app) {
                  "a hash function: a formula in x with + - * % and ^ (power); repeat it "
                  "for more functions",
                  "FORMULA");
-  auto* places = repeatable(app, "--place", place, "positions of a word, given instead of computed",
-                            "WORD=P,P,...");
+  auto* places = repeatable(app, "--place", place,
+                            "positions of a word, which replace the computed ones", "WORD=P,P,...");
   auto* rule = app.add_option(
       "--family", family,
       fmt::format("hash functions of words: {}; {} (default) is double "

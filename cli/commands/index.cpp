@@ -269,17 +269,19 @@ action define(CLI::App& app) {
       .value("FILE")
       .under(headings::output)
       .required();
-  option(app, "--fpr", options->fpr,
-         fmt::format("the probability that a key of no file is given one, over all files: 1%, "
-                     "0.01, 1/1000 (default {}%)",
-                     100 * default_fpr))
+  option(
+      app, "--fpr", options->fpr,
+      fmt::format("the probability that a file is named for a key of no file, over all files: 1%, "
+                  "0.01, 1/1000 (default {}%)",
+                  100 * default_fpr))
       .value("P")
       .under(headings::size);
   options->key.declare(app);
   find_declared(app, "--key-file").under(headings::kind);
-  option(app, "--column", options->column,
-         "the files are Parquet files, and the values of this column are the keys: its path in the "
-         "schema, with dots")
+  option(
+      app, "--column", options->column,
+      "the files are Parquet files, and the values of this column are the keys; COLUMN is its path "
+      "in the schema, with dots")
       .value("COLUMN")
       .under(headings::input);
   option(app, "--label", options->labels,
@@ -295,8 +297,9 @@ action define(CLI::App& app) {
   options->input.declare(app, keys::purpose::insert, false);
   find_declared(app, "INPUT")
       .meaning(
-          "the files that answers name, of one key per line, plain or packed by gzip, zstd, xz or "
-          "bzip2; with --compact, indexes");
+          "files of keys, one key per line, plain or compressed with gzip, zstd, xz or bzip2, "
+          "which "
+          "answers will name; with --compact, indexes");
   options->input.writes_to = &options->target;
   return [options] { return run(*options); };
 }
@@ -317,8 +320,8 @@ command index_command() {
       "however many files there are. The index needs about log2(1/rate) + log2(files) bits per\n"
       "distinct key: 17 for 1000 files at 1%.\n"
       "\n"
-      "The hashes of all keys are kept, 12 bytes each: at most 1 GiB, an eighth of the\n"
-      "machine's memory, or a quarter of --memory-limit in memory, whichever is least.\n"
+      "The hashes of all keys are kept, 12 bytes each. In memory they take at most 1 GiB, an\n"
+      "eighth of the machine's memory, or a quarter of --memory-limit, whichever is least.\n"
       "Further hashes go to temporary files in $TMPDIR.\n",
       index::define};
 }

@@ -237,17 +237,18 @@ action define(CLI::App& app) {
           "combine the filters in a temporary file in $TMPDIR if the first one is larger than "
           "three quarters of SIZE (default: half of the free memory)");
   flag(app, "--force", given->force, "replace the file if it exists");
-  option(app, "FILE", given->files,
-         &By == &merging
-             ? fmt::format(
-                   "two or more filters of the same kind and seed; {} filters of different sizes "
-                   "are folded, {} filters may have any size, others must have the same size; {} "
-                   "filters cannot be merged; - is stdin",
-                   kinds_that(&abilities::fold, " and "), kinds_that([](const kind_info& kind) {
-                     return kind.can.merge && kind.can.grow;
-                   }),
-                   kinds_that([](const kind_info& kind) { return !kind.can.merge; }, " and "))
-             : "two or more filters of the same kind, size and seed; - is stdin")
+  option(
+      app, "FILE", given->files,
+      &By == &merging
+          ? fmt::format(
+                "two or more filters of the same kind and seed; {} filters of different sizes "
+                "are folded to the largest size that divides both, {} filters may have any size, "
+                "others must have the same size; {} filters cannot be merged; - is stdin",
+                kinds_that(&abilities::fold, " and "),
+                kinds_that([](const kind_info& kind) { return kind.can.merge && kind.can.grow; }),
+                kinds_that([](const kind_info& kind) { return !kind.can.merge; }, " and "))
+          : fmt::format("two or more {} filters of the same kind, size and seed; - is stdin",
+                        kinds_that(&abilities::intersect, " or ")))
       .required()
       .at_least(2);
   given->format.declare(app);

@@ -248,12 +248,14 @@ action define(CLI::App& app) {
   given->options.declare(app);
   find_declared(app, "--fpr")
       .meaning(fmt::format("rate of false positives: 1%, 0.01, 1/1000 (default {}%, if only "
-                           "--capacity or only a size is given)",
+                           "--capacity is given)",
                            100 * default_fpr))
       .under(fmt::format("{}; give two of three: --capacity, --fpr, and --bits or --memory",
                          headings::size));
-  option(app, "--universe", given->universe,
-         "of --kind exact: all keys that are ever queried, the members of --capacity included")
+  option(
+      app, "--universe", given->universe,
+      "for --kind exact: the number of all keys that will ever be queried, including the members "
+      "that --capacity counts")
       .value("N")
       .under(headings::kind);
   flag(app, "--deletable", given->wanted.deletable, "keys will be erased").under(headings::kind);
@@ -265,7 +267,7 @@ action define(CLI::App& app) {
       .under(headings::kind);
   flag(app, "--json", given->json, "print one JSON object").under(headings::output);
   option(app, "--plot", given->plot,
-         "also write a chart of every kind's rate over its bits per key, with this plan marked")
+         "also write a chart of every kind's rate against its bits per key, with this plan marked")
       .value("FILE.svg")
       .under(headings::output);
   flag(app, "--force", given->force, "replace the chart if it exists").under(headings::output);

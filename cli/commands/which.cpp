@@ -284,10 +284,13 @@ result<status> run(which_options& options) {
 action define(CLI::App& app) {
   auto options = std::make_shared<which_options>();
   option(app, "INDEX", options->index, "an index of 'bloomset index'; - is stdin").required();
-  option(app, "KEY", options->keys,
-         "keys; those of readers such as email and url are read as lines are, and those of fields, "
-         "csv and json are the keys themselves; without any, stdin is read, one line per key");
-  option(app, "--index", options->more_indexes, "another index to ask, such as one of newer files")
+  option(
+      app, "KEY", options->keys,
+      "the keys to look up; readers such as email and url convert a KEY as they convert a line; "
+      "with fields, csv and json, KEY is the key itself; without any, stdin is read, one key per "
+      "line");
+  option(app, "--index", options->more_indexes,
+         "another index to query, such as one of newer files")
       .value("INDEX")
       .one_value_per_use()
       .under(headings::filter);
@@ -298,7 +301,8 @@ action define(CLI::App& app) {
       .under(headings::output);
   flag(app, "-c,--count", options->count, "print only the number of keys that are in a file")
       .under(headings::output);
-  flag(app, "-q,--quiet", options->quiet, "print nothing, and stop at the first key that is in one")
+  flag(app, "-q,--quiet", options->quiet,
+       "print nothing, and stop at the first key that is in a file")
       .under(headings::output);
   flag(app, "--json", options->json, "print one JSON object per key that is in a file")
       .under(headings::output);
@@ -310,6 +314,11 @@ action define(CLI::App& app) {
   flag(app, "--strict", options->strict, "fail if --keys is not the reader that made the keys")
       .under(headings::input);
   options->input.declare_reading(app, keys::purpose::ask, true);
+  find_declared(app, "--keys")
+      .meaning(
+          "the reader that turns a line into keys; 'bloomset man' explains each reader and its "
+          "arguments (default: the reader that made the index's keys if the index names one, "
+          "otherwise lines)");
   return [options] { return run(*options); };
 }
 
@@ -323,10 +332,10 @@ command which_command() {
           "  bloomset which -l all.which < suspects.txt\n"
           "  bloomset which -0 all.which 4711 | xargs -0 -r zstdgrep 4711\n"
           "\n"
-          "For one KEY, or with -l, only the names of files are printed, in the order in which\n"
-          "'index' was given them. Otherwise each line is a key, a tab and a file. A key that is\n"
-          "in some files is answered with exactly these; one that is in none is given a file with\n"
-          "the probability that 'index' was given as --fpr.\n",
+          "For one KEY, or with -l, only the names of files are printed, in the order of the\n"
+          "arguments of 'bloomset index'. Otherwise each line is a key, a tab and a file. For a\n"
+          "key that is in some files, exactly these are printed. For a key that is in none, a\n"
+          "file is printed with the probability that --fpr of 'index' set.\n",
           which::define};
 }
 

@@ -408,7 +408,8 @@ result<any_filter> build_reading_again(const kind_info& kind, plan_request reque
 
 bool reads_files_again(const kind_info& kind) noexcept {
   const bool keeps_copies = kind.can.erase || kind.can.count;
-  return kind.build == nullptr && kind.any_order && !keeps_copies;
+  return kind.build == nullptr && kind.build_of_two_sets == nullptr && kind.any_order &&
+         !keeps_copies;
 }
 
 result<any_filter> build_of_kind(const kind_info& kind, const plan_request& request,

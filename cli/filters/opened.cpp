@@ -38,7 +38,8 @@ if_exists policy_of(bool force) noexcept {
 
 void format_options::declare(CLI::App& app) {
   option(app, "--format", format,
-         "the program that wrote the filter (default: recognised by content)")
+         "the filter's format, often named after the program that wrote it (default: recognised by "
+         "content)")
       .value("FORMAT")
       .under(headings::filter);
   option(app, "--column", column, "the column of a Parquet file whose filters are used")

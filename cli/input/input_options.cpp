@@ -84,9 +84,10 @@ result<void> check_unshown(std::span<const std::string> names, std::string_view 
 }
 
 void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {
-  option(app, "INPUT", names,
-         "files of keys, one key per line, plain or packed by gzip, zstd, xz or bzip2; without "
-         "any, or for -, stdin is read");
+  option(
+      app, "INPUT", names,
+      "files of keys, one key per line, plain or compressed with gzip, zstd, xz or bzip2; without "
+      "any, or for -, stdin is read");
   declare_reading(app, why, has_filter);
   memory.declare(app);
 }

@@ -41,7 +41,7 @@ std::span<const command> commands() noexcept {
 
 std::unique_ptr<CLI::App> make_app(action& chosen) {
   auto app = std::make_unique<CLI::App>(
-      "Approximate sets: is x in a set too large to store? Never a false \"no\".", "bloomset");
+      "Approximate sets: is x in a set too large to store? A \"no\" is always right.", "bloomset");
   app->set_version_flag("-V,--version", "bloomset " BLOOMSET_VERSION, "show the version");
   app->require_subcommand(0, 1);
   app->fallthrough(false);

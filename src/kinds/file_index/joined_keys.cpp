@@ -8,6 +8,7 @@
 #include <bloomset/detail/core/threads.hpp>
 #include <bloomset/detail/core/xxhash.hpp>
 #include <bloomset/plan/numeric.hpp>
+#include <limits>
 #include <mutex>
 
 #include "kinds/file_index/list_code.hpp"
@@ -25,7 +26,8 @@ class list_counts {
   /// Returns false if the lists have become too many.
   bool add(file_list_view list) {
     const std::size_t hash = file_list_hash()(list);
-    stripe& into = stripes_[hash >> 40 & (stripes_.size() - 1)];
+    constexpr int unused_bits = std::numeric_limits<std::size_t>::digits - 24;
+    stripe& into = stripes_[hash >> unused_bits & (stripes_.size() - 1)];
     const std::lock_guard lock(into.locked);
     if (const auto found = into.counts.find(list); found != into.counts.end()) {
       ++found->second;
