@@ -23,4 +23,10 @@ std::string walk_array(cell_array& filter, const hash_family& family,
 result<std::string> walk_cuckoo(std::uint64_t buckets, unsigned slots, unsigned fingerprint_bits,
                                 const std::vector<step>& steps, const palette& paint);
 
+/// The build of an exact filter of these words in so many slots, and then the checks. Other steps
+/// are passed over. Fails as solve_exact() does.
+result<std::string> walk_exact(unsigned slots, const std::vector<std::string>& members,
+                               const std::vector<std::string>& others,
+                               const std::vector<step>& steps, const palette& paint);
+
 }  // namespace bloomset::teach

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bloomset/plan/bloom_plan.hpp>
 #include <bloomset/plan/units.hpp>
@@ -26,8 +27,8 @@ constexpr std::uint64_t max_drawn = 4096;
 constexpr std::uint64_t max_buckets = 512;
 
 struct explain_options {
-  std::vector<std::string> hash, place, insert, check, erase;
-  std::string bits = "32";
+  std::vector<std::string> hash, place, insert, check, erase, others;
+  std::string bits;
   std::string family;
   std::optional<unsigned> hashes;
   bool counting = false;
@@ -36,6 +37,7 @@ struct explain_options {
   std::string buckets = "8";
   unsigned slots = 4;
   unsigned fingerprint_bits = 8;
+  bool exact = false;
 
   void declare(CLI::App& app);
 };
@@ -56,7 +58,9 @@ CLI::Option* repeatable(CLI::App& app, const std::string& name, std::vector<std:
 
 void explain_options::declare(CLI::App& app) {
   auto* size =
-      app.add_option("--bits", bits, "size of the array, in bits or counters (default 32)");
+      app.add_option("--bits", bits,
+                     "size of the array, in bits or counters (default 32), or slots of the exact "
+                     "filter (default: two more than members)");
   size->type_name("M");
   auto* formulas =
       repeatable(app, "--hash", hash,
@@ -88,6 +92,15 @@ void explain_options::declare(CLI::App& app) {
   auto* table = app.add_flag("--cuckoo", cuckoo, "use a cuckoo filter: buckets of fingerprints");
   table->excludes(counted)->excludes(size);
   for (CLI::Option* other : {formulas, places, rule, number}) table->excludes(other);
+  auto* built =
+      app.add_flag("--exact", exact, "use an exact filter: the inserted words are its members");
+  built->excludes(counted)->excludes(table);
+  for (CLI::Option* other : {formulas, places, rule, number}) built->excludes(other);
+  auto* rest =
+      repeatable(app, "--others", others,
+                 "the other words of the universe, which the exact filter answers, too", "X,X,...");
+  rest->needs(built);
+  built->needs(rest);
   app.add_option("--buckets", buckets, "buckets of the cuckoo filter (default 8)")
       ->type_name("N")
       ->needs(table);
@@ -98,6 +111,16 @@ void explain_options::declare(CLI::App& app) {
                  "bits per fingerprint: 4 to 32 (default 8)")
       ->type_name("F")
       ->needs(table);
+  for (const char* name : {"--insert", "--check", "--erase", "--others", "--place"}) {
+    find_declared(app, name).under(headings::input);
+  }
+  for (const char* name :
+       {"--bits", "--counter-bits", "--buckets", "--slots", "--fingerprint-bits"}) {
+    find_declared(app, name).under(headings::size);
+  }
+  for (const char* name : {"--counting", "--cuckoo", "--exact", "--family", "--hash", "--hashes"}) {
+    find_declared(app, name).under(headings::kind);
+  }
 }
 
 /// The steps in the order of the command line: CLI11 lists an option once per use.
@@ -170,6 +193,45 @@ result<shared_family> family_of(const explain_options& options, std::uint64_t m,
   return teach::named_family(options.family.empty() ? double_hashing::name : options.family, k);
 }
 
+result<std::string> exact_story(const explain_options& options, const std::vector<step>& steps,
+                                const palette& paint) {
+  if (!options.erase.empty()) {
+    return refuse("--erase: an exact filter cannot erase, because it is built once");
+  }
+  const auto distinct = [](std::vector<std::string>& words, const std::string& word) {
+    if (std::ranges::find(words, word) == words.end()) words.push_back(word);
+  };
+  std::vector<std::string> members;
+  for (const step& step : steps) {
+    if (step.what == verb::insert) distinct(members, step.element);
+  }
+  std::vector<std::string> others;
+  for (const std::string& list : options.others) {
+    const auto words = teach::split_commas("--others", list);
+    if (!words) return fail(words.error());
+    for (const std::string& word : *words) {
+      if (word.size() > teach::max_element_bytes) {
+        return refuse(
+            fmt::format("--others: an element of {} bytes is too long to draw; give at "
+                        "most {}",
+                        word.size(), teach::max_element_bytes));
+      }
+      distinct(others, word);
+    }
+  }
+  if (others.size() > teach::max_steps) {
+    return refuse(fmt::format("--others: {} words are too many to read; give at most {}",
+                              others.size(), teach::max_steps));
+  }
+  std::uint64_t slots = std::max<std::uint64_t>(members.size() + 2, 4);
+  if (!options.bits.empty()) {
+    const auto given = drawable("--bits", options.bits, max_drawn);
+    if (!given) return fail(given.error());
+    slots = *given;
+  }
+  return teach::walk_exact(static_cast<unsigned>(slots), members, others, steps, paint);
+}
+
 result<std::string> story(const CLI::App& app, const explain_options& options,
                           const palette& paint) {
   auto steps = steps_of(app, options);
@@ -179,7 +241,8 @@ result<std::string> story(const CLI::App& app, const explain_options& options,
     if (!buckets) return fail(buckets.error());
     return teach::walk_cuckoo(*buckets, options.slots, options.fingerprint_bits, *steps, paint);
   }
-  const auto m = drawable("--bits", options.bits, max_drawn);
+  if (options.exact) return exact_story(options, *steps, paint);
+  const auto m = drawable("--bits", options.bits.empty() ? "32" : options.bits, max_drawn);
   if (!m) return fail(m.error());
   const auto family = family_of(options, *m, *steps);
   if (!family) return fail(family.error());
@@ -223,6 +286,8 @@ command explain_command() {
           "  bloomset explain --family md5 --bits 15 --hashes 2 --insert hello,world --check you\n"
           "  bloomset explain --counting --bits 12 --insert ant,bee --erase ant --check ant,bee\n"
           "  bloomset explain --cuckoo --buckets 4 --slots 2 --insert ant,bee,cat,dog,eel,fox,gnu\n"
+          "  bloomset explain --exact --insert ant,bee,cat --others dog,fox,hen,owl,pig --check "
+          "ant,owl\n"
           "  bloomset explain --bits 10 --place hello=6,0 --place world=7,6 --insert hello,world\n",
           explain::define};
 }

@@ -410,3 +410,50 @@ def test_cuckoo_tables_fit_the_terminal(explain, slots, bits):
 )
 def test_what_is_wrong_with_a_table_is_one_sentence(run, args, sentence):
     run("explain", "--cuckoo", *args, "--insert", "a").refused(sentence)
+
+
+def exact_equation(line):
+    """The word, the slots and the bit of a row such as `ant  s0 ^ s1 ^ s3 = 0   passes`, and the verdict."""
+    word, slots, bit, verdict = re.fullmatch(r"  (\S+) +(s\d+(?: \^ s\d+)*) += ([01])(?:   (passes|-))?", line).groups()
+    return word, [int(slot[1:]) for slot in slots.split(" ^ ")], int(bit), verdict
+
+
+def test_an_exact_filter_is_solved_and_answers_its_universe(explain):
+    members, others = ["ant", "bee", "cat", "cow"], ["dog", "eel", "fox", "owl", "yak", "emu", "hen", "pig"]
+    parts = explain("--exact", "--insert", ",".join(members), "--others", ",".join(others), "--check",
+                    ",".join([*members, *others, "stranger"]))
+    solution = [int(bit) for bit in re.search(r"slots: ([01 ]+)", parts["the free slots"])[1].split()]
+    assert len(solution) == len(members) + 2
+
+    def holds(slots, bit):
+        return sum(solution[slot] for slot in slots) % 2 == bit
+
+    rows = [exact_equation(line) for line in parts["the equations of the members hold"].splitlines()]
+    assert [row[0] for row in rows] == members and all(len(row[1]) == 3 and holds(*row[1:3]) for row in rows)
+    rows = [exact_equation(line) for line in parts["the equations of the others"].splitlines()]
+    assert [row[0] for row in rows] == others
+    assert all((row[3] == "passes") == holds(*row[1:3]) for row in rows)
+    passing = [row[0] for row in rows if row[3] == "passes"]
+    # Two free slots, so four choices, of which none lets fewer pass.
+    choices = [int(count) for count in re.findall(r"^     [ 01]+   (\d+)(?:  <)?$", parts["the free slots"], re.M)]
+    assert len(choices) == 4 and min(choices) == len(passing)
+    bits = parts["the last section"].replace("\n    ", " ").split(": ")[1].strip()
+    assert bits == ", ".join([f"{word} 1" for word in members] + [f"{word} 0" for word in passing])
+    for word in members:
+        assert "  yes: " in parts[f"check {word}"]
+    for word in others:
+        assert "  no: " in parts[f"check {word}"]
+
+
+@pytest.mark.parametrize("args, why", [
+    (("--exact", "--insert", "a"), "--others"),
+    (("--exact", "--insert", "a,b", "--others", "b"), "b is a member and one of the others"),
+    (("--exact", "--check", "a", "--others", "b"), "there are no members"),
+    (("--exact", "--insert", "a", "--others", "b", "--bits", "30"), "30 slots cannot be shown; give 4 to 24"),
+    (("--exact", "--insert", "a", "--others", "b", "--bits", "20"), "20 slots leave more than 8 free"),
+    (("--exact", "--insert", "a,b,c,d,e,f", "--others", "x", "--bits", "5"), "contradict each other; give more slots"),
+    (("--exact", "--insert", "a", "--others", "b", "--erase", "a"), "--erase: an exact filter cannot erase"),
+    (("--exact", "--cuckoo", "--insert", "a", "--others", "b"), "--cuckoo"),
+])
+def test_exact_filters_that_cannot_be_shown_are_refused(run, args, why):
+    run("explain", *args).refused(why)
