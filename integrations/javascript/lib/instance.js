@@ -1,0 +1,274 @@
+// An instance of a module, which has one filter: memory for arguments, calls, and answers.
+
+import {BloomsetError} from './error.js';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+const BATCH_KEYS = 4096;
+const BATCH_BYTES = 1 << 17;
+const OUT_OF_MEMORY = 'there is not enough memory for this filter; use a smaller one, or the command line';
+
+/** The bytes of a key, as every program with Bloomset makes them. */
+function bytesOfKey(key) {
+  switch (typeof key) {
+    case 'string':
+      return encoder.encode(key);
+    case 'number':
+      if (!Number.isSafeInteger(key)) {
+        throw new TypeError(`${key} is not a key: a number must be a safe integer; give a BigInt or a string`);
+      }
+      return bytesOfInteger(BigInt(key));
+    case 'bigint':
+      return bytesOfInteger(key);
+    default:
+      if (ArrayBuffer.isView(key)) return new Uint8Array(key.buffer, key.byteOffset, key.byteLength);
+      if (key instanceof ArrayBuffer) return new Uint8Array(key);
+      throw new TypeError(`${key === null ? 'null' : typeof key} is not a key: give a string, bytes or a whole number`);
+  }
+}
+
+// A number is the eight little-endian bytes of its value.
+function bytesOfInteger(value) {
+  if (value < -(1n << 63n) || value >= 1n << 64n) {
+    throw new TypeError(`${value} is not a key: a whole number must have at most 64 bits`);
+  }
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt.asUintN(64, value), true);
+  return bytes;
+}
+
+// UTF-8 has no bytes for half of a pair of surrogates.
+const isWellFormed = typeof ''.isWellFormed === 'function' ? (text) => text.isWellFormed()
+  : (text) => !/\p{Surrogate}/u.test(text);
+
+function checkText(text) {
+  if (!isWellFormed(text)) {
+    throw new TypeError('a string with half a surrogate pair is not a key, because it has no UTF-8; give bytes');
+  }
+}
+
+export class Instance {
+  #exports;
+  #memory;
+  #bytes;
+  #words;
+  #keys;  // addresses of the arguments of a batch
+  #ends;
+  #answers;
+  #ended;
+
+  constructor(instance) {
+    this.#exports = instance.exports;
+    this.#memory = instance.exports.memory;
+    this.#exports._initialize();
+    this.#keys = this.alloc(BATCH_BYTES);
+    this.#ends = this.alloc(4 * BATCH_KEYS);
+    this.#answers = this.alloc(8 * BATCH_KEYS);
+  }
+
+  static async of(module) {
+    return new Instance(await WebAssembly.instantiate(module, {}));
+  }
+
+  /** The memory as bytes. A view ends when the memory grows. */
+  get bytes() {
+    if (this.#bytes?.buffer !== this.#memory.buffer) {
+      this.#bytes = new Uint8Array(this.#memory.buffer);
+      this.#words = new Uint32Array(this.#memory.buffer);
+    }
+    return this.#bytes;
+  }
+
+  /** Calls a function of the module. A trap ends the instance: every later call fails. */
+  call(name, ...values) {
+    if (this.#ended) throw this.#ended;
+    try {
+      return this.#exports[name](...values);
+    } catch (cause) {
+      throw this.#end(cause);
+    }
+  }
+  #end(cause) {
+    this.#ended = new BloomsetError('out_of_memory', this.#exports.bloomset_is_out_of_memory() ? OUT_OF_MEMORY
+      : `the module ended: ${cause.message}; open the filter again`, {cause});
+    return this.#ended;
+  }
+
+  /** A call with a status. `name` replaces the words "the bytes" in the sentence of a failure. */
+  run(name, values = [], source = 'the bytes') {
+    const status = this.call(name, ...values);
+    if (status === 0) return;
+    const sentence = this.text();
+    throw BloomsetError.of(status, sentence.startsWith('the bytes: ') ? source + sentence.slice(9) : sentence);
+  }
+
+  /** A copy of the last answer. */
+  answer() {
+    const at = this.call('bloomset_answer');
+    return this.bytes.slice(at, at + this.call('bloomset_answer_size'));
+  }
+  text() {
+    return decoder.decode(this.answer());
+  }
+  /** The last answer, JSON, in which the seed is a BigInt. */
+  json() {
+    const figures = JSON.parse(this.text().replace(/,"seed":(\d+),/, ',"seed":"$1",'));
+    if (figures.seed !== undefined) figures.seed = BigInt(figures.seed);
+    return figures;
+  }
+
+  alloc(size) {
+    const at = this.call('bloomset_alloc', size) >>> 0;
+    if (at === 0) throw new BloomsetError('out_of_memory', OUT_OF_MEMORY);
+    return at;
+  }
+  free(at) {
+    this.call('bloomset_free', at);
+  }
+  /** Memory with these bytes. */
+  put(bytes) {
+    if (bytes.length > 0xffff0000) throw new BloomsetError('out_of_memory', OUT_OF_MEMORY);
+    const at = this.alloc(bytes.length);
+    this.bytes.set(bytes, at);
+    return at;
+  }
+  /** Calls `use` with the address of bytes that last as long as the call; 0 for none. */
+  lend(bytes, use) {
+    if (bytes === undefined) return use(0);
+    const at = this.put(bytes);
+    try {
+      return use(at);
+    } finally {
+      if (!this.#ended) this.free(at);
+    }
+  }
+
+  // Writes a key between two addresses. Returns its end, or -1 if there is no room.
+  #write(key, at, limit) {
+    if (typeof key === 'string') {
+      const bytes = this.bytes;
+      const length = key.length;
+      if (at + 3 * length <= limit) {
+        let i = 0;
+        if (length <= 40) {
+          for (; i < length; ++i) {
+            const code = key.charCodeAt(i);
+            if (code >= 128) break;
+            bytes[at + i] = code;
+          }
+          if (i === length) return at + length;
+        }
+        checkText(key);
+        return at + encoder.encodeInto(key, bytes.subarray(at, limit)).written;
+      }
+      checkText(key);
+    }
+    const bytes = bytesOfKey(key);
+    if (at + bytes.length > limit) return -1;
+    this.bytes.set(bytes, at);
+    return at + bytes.length;
+  }
+
+  /** Calls `use(address, size)` with the bytes of a key. */
+  withKey(key, use) {
+    const end = this.#write(key, this.#keys, this.#keys + BATCH_BYTES);
+    if (end >= 0) return use(this.#keys, end - this.#keys);
+    const bytes = bytesOfKey(key);
+    return this.lend(bytes, (at) => use(at, bytes.length));
+  }
+
+  mayContain(key) {
+    const end = this.#write(key, this.#keys, this.#keys + BATCH_BYTES);
+    if (end < 0) return this.withKey(key, (at, size) => this.call('bloomset_may_contain', at, size)) !== 0;
+    if (this.#ended) throw this.#ended;
+    try {
+      return this.#exports.bloomset_may_contain(this.#keys, end - this.#keys) !== 0;
+    } catch (cause) {
+      throw this.#end(cause);
+    }
+  }
+
+  /** The answers for many keys, in the order of the keys. */
+  mayContainMany(keys) {
+    const all = [];
+    const first = this.#keys;
+    const limit = first + BATCH_BYTES;
+    let at = first;
+    let count = 0;
+    const pass = () => {
+      if (count === 0) return;
+      this.call('bloomset_may_contain_many', first, this.#ends, count, this.#answers);
+      const bytes = this.bytes;
+      for (let i = this.#answers, end = i + count; i < end; ++i) all.push(bytes[i] !== 0);
+      at = first;
+      count = 0;
+    };
+    for (const key of keys) {
+      let end = this.#write(key, at, limit);
+      if (end < 0) {
+        pass();
+        end = this.#write(key, at, limit);
+        if (end < 0) {  // longer than a whole batch
+          all.push(this.mayContain(key));
+          continue;
+        }
+      }
+      this.#words[(this.#ends >>> 2) + count++] = end - first;
+      at = end;
+      if (count === BATCH_KEYS) pass();
+    }
+    pass();
+    return all;
+  }
+
+  /**
+   * Collects byte strings, and calls `use(bytes, ends, count, answers)` with addresses for each batch. `add` takes one
+   * more, `end` passes the last batch on.
+   */
+  batch(use) {
+    const first = this.#keys;
+    let at = first;
+    let count = 0;
+    const pass = () => {
+      if (count === 0) return;
+      const full = count;
+      count = 0;
+      at = first;
+      use(first, this.#ends, full, this.#answers);
+    };
+    // #write() has looked at the memory before.
+    const note = (index, end) => { this.#words[(this.#ends >>> 2) + index] = end; };
+    return {
+      add: (key) => {
+        let end = this.#write(key, at, first + BATCH_BYTES);
+        if (end < 0 && count > 0) {
+          pass();
+          end = this.#write(key, at, first + BATCH_BYTES);
+        }
+        if (end < 0) {  // longer than a whole batch
+          const bytes = bytesOfKey(key);
+          this.lend(bytes, (place) => {
+            note(0, bytes.length);
+            use(place, this.#ends, 1, this.#answers);
+          });
+          return;
+        }
+        at = end;
+        note(count++, end - first);
+        if (count === BATCH_KEYS) pass();
+      },
+      end: pass,
+    };
+  }
+
+  /** The same for strings that are passed on in one call: names and values, one after the other. */
+  withTexts(texts, use) {
+    const parts = texts.map((text) => encoder.encode(text));
+    const ends = new Uint32Array(parts.length);
+    const size = parts.reduce((sum, part, i) => (ends[i] = sum + part.length), 0);
+    const bytes = new Uint8Array(size);
+    parts.forEach((part, i) => bytes.set(part, ends[i] - part.length));
+    return this.lend(bytes, (at) => this.lend(new Uint8Array(ends.buffer), (to) => use(at, to, parts.length)));
+  }
+}

@@ -1,0 +1,84 @@
+// core/format.cpp for the small module: real numbers have six significant digits, because the
+// tables for exact ones are larger than the rest of the module.
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "core/format.hpp"
+
+namespace bloomset::detail {
+namespace {
+
+void append(std::string& out, std::string_view text, std::string_view /*spec*/) {
+  out += text;
+}
+
+void append(std::string& out, std::uint64_t number, std::string_view spec) {
+  const unsigned base = spec.ends_with('x') ? 16 : 10;
+  std::array<char, 20> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::size_t at = digits.size();
+  do {
+    digits[--at] = "0123456789abcdef"[number % base];
+    number /= base;
+  } while (number != 0);
+  if (spec.starts_with('#')) out += "0x";
+  if (spec.starts_with("016")) out.append(at - 4, '0');
+  out.append(digits.data() + at, digits.size() - at);
+}
+
+void append(std::string& out, std::int64_t number, std::string_view spec) {
+  if (number < 0) out += '-';
+  const auto bits = static_cast<std::uint64_t>(number);
+  append(out, number < 0 ? 0 - bits : bits, spec);
+}
+
+void append(std::string& out, double number, std::string_view /*spec*/) {
+  if (!std::isfinite(number)) {
+    out += std::isnan(number) ? "nan" : number < 0 ? "-inf" : "inf";
+    return;
+  }
+  if (std::signbit(number)) out += '-';
+  number = std::fabs(number);
+  int exponent = 0;
+  for (; number >= 10; number /= 10) ++exponent;
+  for (; number != 0 && number < 1; number *= 10) --exponent;
+  auto digits = static_cast<std::uint64_t>(number * 1e5 + 0.5);
+  if (digits == 1000000) {
+    digits /= 10;
+    ++exponent;
+  }
+  append(out, digits / 100000, "");
+  std::string decimals = std::to_string(100000 + digits % 100000).substr(1);
+  while (!decimals.empty() && decimals.back() == '0') decimals.pop_back();
+  if (!decimals.empty()) (out += '.') += decimals;
+  if (exponent != 0) (out += 'e') += std::to_string(exponent);
+}
+
+}  // namespace
+
+std::string format_values(std::string_view pattern, std::span<const format_value> values) {
+  std::string out;
+  for (const format_value& value : values) {
+    const std::size_t open = pattern.find('{');
+    const std::size_t close = pattern.find('}', open);
+    out += pattern.substr(0, open);
+    const std::string_view inside = pattern.substr(open + 1, close - open - 1);
+    const std::string_view spec = inside.substr(inside.starts_with(':') ? 1 : 0);
+    std::visit([&](auto each) { append(out, each, spec); }, value);
+    pattern.remove_prefix(close + 1);
+  }
+  return out += pattern;
+}
+
+std::string join(std::span<const std::string_view> texts, std::string_view separator) {
+  std::string out;
+  for (const std::string_view text : texts) {
+    if (!out.empty()) out += separator;
+    out += text;
+  }
+  return out;
+}
+
+}  // namespace bloomset::detail
