@@ -1,7 +1,9 @@
 """The vectors of the other languages are those of today's command line."""
 
+import json
 import os
 import pathlib
+import re
 
 import vectors
 
@@ -24,3 +26,11 @@ def test_every_kind_is_there_and_some_keys_pass():
         members = row["answers"][:len(vectors.MEMBERS)]
         assert set(members) == {"1"}, row["name"]
         assert row["answers"].count("1") < len(members) + 60, row["name"]
+
+
+def test_the_packages_have_the_version_of_the_library():
+    root = HERE.parents[1]
+    version = re.search(r"project\(bloomset VERSION ([\d.]+)", (root / "CMakeLists.txt").read_text())[1]
+    assert json.loads((root / "integrations" / "javascript" / "package.json").read_text())["version"] == version
+    pom = (root / "integrations" / "java" / "pom.xml").read_text()
+    assert re.search(r"<artifactId>bloomset</artifactId>\s*<version>([\d.]+)</version>", pom)[1] == version

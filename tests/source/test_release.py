@@ -49,7 +49,7 @@ def tree(tmp_path, monkeypatch):
     folder = tmp_path / "tree"
     (folder / "scripts").mkdir(parents=True)
     shutil.copy(SCRIPT, folder / "scripts")
-    for script in ("debian-arm64-packages.sh", "debian-packages.sh", "python-wheels.sh", "static-binary.sh"):
+    for script in ("debian-arm64-packages.sh", "debian-packages.sh", "python-wheels.sh", "language-packages.sh", "static-binary.sh"):
         (folder / "scripts" / script).write_text(PROGRAM if script == "static-binary.sh" else PACKAGES)
         (folder / "scripts" / script).chmod(0o755)
     shutil.copy(SCRIPT.with_name("sbom"), folder / "scripts")
@@ -81,15 +81,15 @@ def test_what_a_release_has(tree, tmp_path):
     assert done.returncode == 0, done.stderr
     assert {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == {
         "NOTES.md", "SBOM.json", "SHA256SUMS", "bloomset-1.2.0.tar.gz", "debian/debian-arm64-packages", "debian/debian-packages",
-        "programs/bloomset-1.2.0-linux-aarch64", "programs/bloomset-1.2.0-linux-x86_64", "python/python-wheels"}
+        "languages/language-packages", "programs/bloomset-1.2.0-linux-aarch64", "programs/bloomset-1.2.0-linux-x86_64", "python/python-wheels"}
     assert (out / "NOTES.md").read_text() == "- First.\n\n### Library\n\n- Second.\n"
-    assert done.stdout == (out / "SHA256SUMS").read_text() and len(done.stdout.splitlines()) == 8
+    assert done.stdout == (out / "SHA256SUMS").read_text() and len(done.stdout.splitlines()) == 9
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out, check=True)
     with tarfile.open(out / "bloomset-1.2.0.tar.gz") as tar:
         assert sorted(member.name for member in tar if member.isfile()) == [
             "bloomset-1.2.0/CHANGELOG.md", "bloomset-1.2.0/CMakeLists.txt", "bloomset-1.2.0/debian/control",
             "bloomset-1.2.0/scripts/debian-arm64-packages.sh", "bloomset-1.2.0/scripts/debian-packages.sh",
-            "bloomset-1.2.0/scripts/python-wheels.sh", "bloomset-1.2.0/scripts/release", "bloomset-1.2.0/scripts/sbom",
+            "bloomset-1.2.0/scripts/language-packages.sh", "bloomset-1.2.0/scripts/python-wheels.sh", "bloomset-1.2.0/scripts/release", "bloomset-1.2.0/scripts/sbom",
             "bloomset-1.2.0/scripts/static-binary.sh"]
 
 

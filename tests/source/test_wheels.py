@@ -55,6 +55,7 @@ def test_the_same_parts_give_the_same_wheel(tmp_path):
     ("get-cpython.sh none 3.13 riscv64", "get-cpython.sh: 'riscv64' is no CPU; give x86_64 or aarch64"),
     ("python-wheels.sh", "python-wheels.sh: give a folder"),
     ("python-wheels.sh out 3.13", "python-wheels.sh: '3.13' is not like 3.13-aarch64"),
+    ("language-packages.sh", "language-packages.sh: give the folder for the packages"),
     ("debian-arm64-packages.sh", "debian-arm64-packages.sh: give a folder"),
     ("add-extension.py", "add-extension.py: give a wheel, an extension module, the tags of Python and platform, and a folder"),
 ])

@@ -42,7 +42,7 @@ export class Filter extends Reader {
     const instance = this[instanceOf];
     let changed = 0;
     let done = 0;
-    const batch = instance.batch((bytes, ends, count) => {
+    instance.inBatches(keys, (bytes, ends, count) => {
       try {
         instance.run(name, [bytes, ends, count]);
       } catch (error) {
@@ -52,8 +52,6 @@ export class Filter extends Reader {
       changed += Number(instance.call('bloomset_number'));
       done += count;
     });
-    for (const key of keys) batch.add(key);
-    batch.end();
     return changed;
   }
 
@@ -75,13 +73,11 @@ export class Filter extends Reader {
   countMany(keys) {
     const instance = this[instanceOf];
     const all = [];
-    const batch = instance.batch((bytes, ends, count, answers) => {
+    instance.inBatches(keys, (bytes, ends, count, answers) => {
       instance.run('bloomset_count', [bytes, ends, count, answers]);
       const counts = new BigUint64Array(instance.bytes.buffer, answers, count);
       for (const each of counts) all.push(Number(each));
     });
-    for (const key of keys) batch.add(key);
-    batch.end();
     return all;
   }
   addExceptions(keys) {

@@ -192,15 +192,64 @@ export class Instance {
   /** The answers for many keys, in the order of the keys. */
   mayContainMany(keys) {
     const all = [];
+    this.inBatches(keys, (bytes, ends, count, answers) => {
+      this.call('bloomset_may_contain_many', bytes, ends, count, answers);
+      const given = this.bytes;
+      for (let i = answers, end = i + count; i < end; ++i) all.push(given[i] !== 0);
+    });
+    return all;
+  }
+
+  /** Calls `use(bytes, ends, count, answers)` with addresses for each batch of keys. */
+  inBatches(keys, use) {
+    const batch = this.batch(use);
+    for (const key of keys) batch.add(key);
+    batch.end();
+  }
+
+  /** The same for keys that arrive one after the other: `add` takes one more, `end` passes the last batch on. */
+  batch(use) {
+    let texts = [];
+    let length = 0;
+    // Texts of ASCII are joined and encoded in one call, a quarter of the time of one call for each.
+    const pass = () => {
+      if (texts.length === 0) return;
+      const all = texts;
+      const joined = all.join('');
+      texts = [];
+      length = 0;
+      const room = this.bytes.subarray(this.#keys, this.#keys + BATCH_BYTES);
+      if (encoder.encodeInto(joined, room).written !== joined.length) {
+        this.#passOthers(all, use);
+        return;
+      }
+      let end = 0;
+      for (let i = 0, at = this.#ends >>> 2; i < all.length; ++i) this.#words[at + i] = end += all[i].length;
+      use(this.#keys, this.#ends, all.length, this.#answers);
+    };
+    return {
+      add: (key) => {
+        if (typeof key !== 'string' || key.length > 1024) {
+          pass();
+          this.#passOthers([key], use);
+          return;
+        }
+        texts.push(key);
+        length += key.length;
+        if (texts.length === BATCH_KEYS || length > BATCH_BYTES / 4) pass();
+      },
+      end: pass,
+    };
+  }
+
+  // Passes keys on that are not texts of ASCII.
+  #passOthers(keys, use) {
     const first = this.#keys;
     const limit = first + BATCH_BYTES;
     let at = first;
     let count = 0;
     const pass = () => {
-      if (count === 0) return;
-      this.call('bloomset_may_contain_many', first, this.#ends, count, this.#answers);
-      const bytes = this.bytes;
-      for (let i = this.#answers, end = i + count; i < end; ++i) all.push(bytes[i] !== 0);
+      if (count > 0) use(first, this.#ends, count, this.#answers);
       at = first;
       count = 0;
     };
@@ -209,57 +258,19 @@ export class Instance {
       if (end < 0) {
         pass();
         end = this.#write(key, at, limit);
-        if (end < 0) {  // longer than a whole batch
-          all.push(this.mayContain(key));
-          continue;
-        }
+      }
+      if (end < 0) {  // longer than a whole batch
+        const bytes = bytesOfKey(key);
+        this.lend(bytes, (place) => {
+          this.#words[this.#ends >>> 2] = bytes.length;
+          use(place, this.#ends, 1, this.#answers);
+        });
+        continue;
       }
       this.#words[(this.#ends >>> 2) + count++] = end - first;
       at = end;
-      if (count === BATCH_KEYS) pass();
     }
     pass();
-    return all;
-  }
-
-  /**
-   * Collects byte strings, and calls `use(bytes, ends, count, answers)` with addresses for each batch. `add` takes one
-   * more, `end` passes the last batch on.
-   */
-  batch(use) {
-    const first = this.#keys;
-    let at = first;
-    let count = 0;
-    const pass = () => {
-      if (count === 0) return;
-      const full = count;
-      count = 0;
-      at = first;
-      use(first, this.#ends, full, this.#answers);
-    };
-    // #write() has looked at the memory before.
-    const note = (index, end) => { this.#words[(this.#ends >>> 2) + index] = end; };
-    return {
-      add: (key) => {
-        let end = this.#write(key, at, first + BATCH_BYTES);
-        if (end < 0 && count > 0) {
-          pass();
-          end = this.#write(key, at, first + BATCH_BYTES);
-        }
-        if (end < 0) {  // longer than a whole batch
-          const bytes = bytesOfKey(key);
-          this.lend(bytes, (place) => {
-            note(0, bytes.length);
-            use(place, this.#ends, 1, this.#answers);
-          });
-          return;
-        }
-        at = end;
-        note(count++, end - first);
-        if (count === BATCH_KEYS) pass();
-      },
-      end: pass,
-    };
   }
 
   /** The same for strings that are passed on in one call: names and values, one after the other. */
