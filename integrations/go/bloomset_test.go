@@ -362,3 +362,32 @@ func Example() {
 	fmt.Println(words.Contains("ann"), words.Contains("cid"))
 	// Output: true false
 }
+
+// A million keys such as user7@example.com, half of them members.
+func benchmarkFilter(b *testing.B) (*Filter, []string) {
+	keys := make([]string, 1_000_000)
+	for i := range keys {
+		keys[i] = fmt.Sprintf("user%d@example.com", i)
+	}
+	filter, err := Build(keys[:len(keys)/2], Request{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { filter.Close() })
+	b.ResetTimer()
+	return filter, keys
+}
+
+func BenchmarkContains(b *testing.B) {
+	filter, keys := benchmarkFilter(b)
+	for i := 0; i < b.N; i++ {
+		filter.Contains(keys[i%len(keys)])
+	}
+}
+
+func BenchmarkContainsMany(b *testing.B) {
+	filter, keys := benchmarkFilter(b)
+	for i := 0; i < b.N; i += len(keys) {
+		filter.ContainsMany(keys)
+	}
+}

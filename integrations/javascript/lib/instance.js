@@ -71,9 +71,9 @@ export class Instance {
     return new Instance(await WebAssembly.instantiate(module, {}));
   }
 
-  /** The memory as bytes. A view ends when the memory grows. */
+  /** The memory as bytes. When the memory grows, a view of it becomes empty. */
   get bytes() {
-    if (this.#bytes?.buffer !== this.#memory.buffer) {
+    if (!this.#bytes?.length) {
       this.#bytes = new Uint8Array(this.#memory.buffer);
       this.#words = new Uint32Array(this.#memory.buffer);
     }

@@ -1,0 +1,78 @@
+"""The programs of docs/reference/languages.md: each is compiled and run, and its output compared."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from conftest import BLOOMSET, ROOT, missing
+
+PAGE = (ROOT / "docs" / "reference" / "languages.md").read_text()
+
+
+def programs(language):
+    """The language's programs with their outputs."""
+    found = re.findall(rf"^```{language}\n(.*?)^```\n\n^```output\n(.*?)^```\n", PAGE, re.M | re.S)
+    assert len(found) == len(re.findall(rf"^```{language}\n", PAGE, re.M)) > 0
+    return found
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder in which the commands of the page have run."""
+    for line in re.findall(r"^\$ (.*)$", PAGE, re.M):
+        subprocess.run(line, shell=True, check=True, cwd=tmp_path,
+                       env={**os.environ, "PATH": f"{BLOOMSET.parent}:{os.environ['PATH']}"})
+    return tmp_path
+
+
+def test_javascript(package, run, folder):
+    (folder / "node_modules").mkdir()
+    (folder / "node_modules" / "bloomset").symlink_to(package("javascript", "node"))
+    for program, output in programs("js"):
+        (folder / "main.mjs").write_text(program)
+        assert run("node", "main.mjs", cwd=folder) == output
+
+
+def test_go(package, run, folder):
+    module = package("go", "go")
+    for number, (program, output) in enumerate(programs("go")):
+        source = folder / f"program{number}"
+        source.mkdir()
+        (source / "main.go").write_text(program)
+        (source / "go.mod").write_text(
+            f"module program\n\ngo 1.24.0\n\nrequire bloomset v0.1.0\n\nreplace bloomset => {module}\n" if '"bloomset"' in program
+            else "module program\n\ngo 1.22\n\nrequire github.com/zeebo/xxh3 v1.1.0\n")
+        done = subprocess.run(["go", "mod", "tidy"], cwd=source, capture_output=True, text=True, timeout=300, check=False)
+        if done.returncode != 0:
+            missing("go cannot fetch wazero and xxh3: is its proxy reachable, and Go at least 1.24?", done.stderr)
+        run("go", "build", "-o", folder / "program", ".", cwd=source)
+        assert run(folder / "program", cwd=folder) == output
+
+
+def test_java(package, run, folder):
+    package_folder = package("java", "mvn", "java", "javac")
+    done = subprocess.run(["mvn", "--batch-mode", "compile", "dependency:copy-dependencies", f"-DoutputDirectory={folder / 'jars'}",
+                           "-DincludeScope=runtime"], cwd=package_folder, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode != 0:
+        missing("Maven cannot fetch its plugins or Chicory: is its repository reachable?", done.stdout[-4000:])
+    path = ":".join(map(str, [package_folder / "target" / "classes", *(folder / "jars").glob("*.jar")]))
+    for program, output in programs("java"):
+        name = re.search(r"class (\w+)", program)[1]
+        (folder / f"{name}.java").write_text(program)
+        assert run("java", "-cp", path, f"{name}.java", cwd=folder) == output
+
+
+def test_the_readme_of_the_package(package, run, folder):
+    """Its JavaScript, as one program each."""
+    (folder / "node_modules").mkdir()
+    (folder / "node_modules" / "bloomset").symlink_to(package("javascript", "node"))
+    shutil.copy(folder / "words.bloom", folder / "members.bloom")
+    readme = (ROOT / "integrations" / "javascript" / "README.md").read_text()
+    blocks = re.findall(r"^```js\n(.*?)^```\n", readme, re.M | re.S)
+    assert len(blocks) == 2
+    (folder / "main.mjs").write_text(blocks[0])
+    assert run("node", "main.mjs", cwd=folder) == ""
+    (folder / "main.mjs").write_text(blocks[1].replace("words.hasMany(['ann', 'dan']);", "console.log(words.hasMany(['ann', 'dan']));"))
+    assert run("node", "main.mjs", cwd=folder) == "[ true, false ]\n"
