@@ -7,7 +7,7 @@
 //
 // One that is built once is built from any set of hashes, repeated or chosen by an adversary. It
 // must deny no member and be the same in another order, or be refused with a sentence. One of two
-// sets must answer each key of both exactly.
+// sets must answer each key of both exactly, with partitions or without.
 
 #include <algorithm>
 #include <array>
@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -93,6 +94,44 @@ void build_from_hashes(const std::uint8_t* data, std::size_t size) {
   require(again && bloomset::serialize(again->image()) == bytes, "another order, another filter");
 }
 
+/// An exact filter with partitions, whose number byte 1 tells, of these keys.
+void build_of_partitions(const std::uint8_t* data, std::span<const bloomset::hash64> members,
+                         std::span<const bloomset::hash64> others) {
+  using bloomset::partitioned_hash;
+  const std::uint64_t partitions = 1 + data[1] % 9U;
+  const auto in_partitions = [&](std::span<const bloomset::hash64> hashes) {
+    std::vector<partitioned_hash> keys;
+    for (const bloomset::hash64 h : hashes) keys.push_back({{h.value % partitions}, h});
+    return keys;
+  };
+  auto held = in_partitions(members);
+  auto left = in_partitions(others);
+  bloomset::exact_spec spec;
+  spec.seed = data[2];
+  const auto build = [&] {
+    return bloomset::partitioned_exact::build(spec, std::span<const partitioned_hash>(held),
+                                              std::span<const partitioned_hash>(left));
+  };
+  const auto filter = build();
+  if (!filter) {
+    require(filter.error().message.size() > 30, "no sentence");
+    return;
+  }
+  const auto bytes = bloomset::serialize(filter->image());
+  std::ranges::reverse(held);
+  std::ranges::reverse(left);
+  const auto again = build();
+  require(again && bloomset::serialize(again->image()) == bytes, "another order, another filter");
+  std::ranges::sort(held);
+  for (const partitioned_hash& h : held) {
+    require(filter->covers(h) && filter->may_contain(h), "a false negative");
+  }
+  for (const partitioned_hash& h : left) {
+    require(filter->covers(h) && filter->may_contain(h) == std::ranges::binary_search(held, h),
+            "a false positive");
+  }
+}
+
 /// The first hashes are members, the others are not. Byte 4 tells how many.
 template <class Filter>
 void build_of_two_sets(const std::uint8_t* data, std::size_t size) {
@@ -107,6 +146,7 @@ void build_of_two_sets(const std::uint8_t* data, std::size_t size) {
     }
   }
   members.resize(kept);
+  if (data[7] % 2 != 0) return build_of_partitions(data, members, others);
   typename Filter::spec_type spec;
   spec.seed = data[1];
   const auto build = [&] {

@@ -81,9 +81,20 @@ std::vector<std::string_view> static_formats() {
   return names;
 }
 
-/// Opens the keys of --universe, which only kinds of two sets have and need.
-result<std::unique_ptr<key_input>> open_universe(const kind_info& kind,
-                                                 const build_options& options) {
+/// Fails if --partition is given for a kind that cannot have partitions.
+result<void> check_partition(const kind_info& kind, const build_options& options) {
+  if (options.input.keys.partition.empty() || kind.build_of_partitions != nullptr) return {};
+  return fail(
+      errc::invalid_argument,
+      fmt::format(
+          "--partition: filters of kind {} have no partitions; give --kind {}", kind.name,
+          kinds_that([](const kind_info& each) { return each.build_of_partitions != nullptr; },
+                     " or ")));
+}
+
+/// The options of --universe, which only kinds of two sets have and need.
+result<std::optional<input_options>> read_universe(const kind_info& kind,
+                                                   const build_options& options) {
   const bool has_universe = !options.universe.empty();
   if (has_universe != (kind.build_of_two_sets != nullptr)) {
     const auto kinds = [](bool two_sets) {
@@ -101,10 +112,10 @@ result<std::unique_ptr<key_input>> open_universe(const kind_info& kind,
                                   "--universe",
                                   kind.name));
   }
-  if (!has_universe) return nullptr;
-  const auto all = input_of_universe(options.input, options.universe);
-  if (!all) return fail(all.error());
-  return key_input::open(*all);
+  if (!has_universe) return std::nullopt;
+  auto all = input_of_universe(options.input, options.universe);
+  if (!all) return fail(std::move(all.error()));
+  return std::optional(std::move(*all));
 }
 
 /// A filter that is built once is sized by its keys. More keys than --capacity are a warning, or a
@@ -136,9 +147,11 @@ result<status> build(const build_options& options) {
                   "--kind and --format exclude each other: a format has its own kind of filter; "
                   "give one of them");
     }
-    if (memory->given || !part->is_all() || !labels->empty()) {
+    if (memory->given || !part->is_all() || !labels->empty() ||
+        !options.input.keys.partition.empty()) {
       return fail(errc::invalid_argument,
-                  "--memory-limit, --part and --label are for Bloomset filters; leave them out "
+                  "--memory-limit, --part, --partition and --label are for Bloomset filters; leave "
+                  "them out "
                   "with --format");
     }
     return build_foreign({options.format, options.target, options.universe, options.force,
@@ -155,18 +168,27 @@ result<status> build(const build_options& options) {
                 fmt::format("--part: filters of kind {} cannot be merged; kinds that can: {}",
                             (*kind)->name, kinds_that(&abilities::merge)));
   }
+  if (auto ok = check_partition(**kind, options); !ok) return fail(ok.error());
   if (auto ok = check_target(options.target, options.force); !ok) return fail(ok.error());
   auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
 
-  auto universe = open_universe(**kind, options);
-  if (!universe) return fail(std::move(universe.error()));
-  const build_input from{options.input, *opened, *part, *memory, universe->get()};
+  const auto universe_options = read_universe(**kind, options);
+  if (!universe_options) return fail(universe_options.error());
+  std::unique_ptr<key_input> universe;
+  build_input from{options.input, *opened, *part, *memory};
+  if (*universe_options) {
+    auto all = key_input::open(**universe_options);
+    if (!all) return fail(std::move(all.error()));
+    universe = std::move(*all);
+    from.universe = &universe;
+    from.universe_options = &**universe_options;
+  }
   auto filter = build_of_kind(**kind, *request, from, options.canonical);
   if (!filter) return fail(filter.error());
   key_input& input = **opened;
   finish(input, verb);
-  if (*universe != nullptr) finish(**universe, verb);
+  if (universe != nullptr) finish(*universe, verb);
   const std::string name = options.target == "-" ? "stdout" : options.target;
   const auto fits = (*kind)->build != nullptr
                         ? report_capacity(*filter, request->capacity, name, options.strict)
@@ -177,8 +199,8 @@ result<status> build(const build_options& options) {
   filter->labels() = std::move(*labels);
   const auto written = write_filter(*filter, options.target, options.force, part->parts());
   if (!written) return fail(written.error());
-  if (!options.quiet && *universe != nullptr) note(summary(*filter, name, **universe));
-  if (!options.quiet && *universe == nullptr)
+  if (!options.quiet && universe != nullptr) note(summary(*filter, name, *universe));
+  if (!options.quiet && universe == nullptr)
     note(summary(*filter, name, part->is_all() ? input.keys() : part->kept()));
   return done;
 }
@@ -220,6 +242,12 @@ action define(CLI::App& app) {
       .value("FILE")
       .one_value_per_use()
       .under(headings::input);
+  option(
+      app, "--partition", options->input.keys.partition,
+      "with --universe, the reader that finds the partition of a line's keys, such as the issuer "
+      "of a certificate: fields:1, csv:issuer; keys of other partitions are unknown")
+      .value("READER")
+      .under(headings::input);
   flag(app, "--force", options->force, "replace the file if it exists").under(headings::output);
   flag(app, "--strict", options->strict, "fail if there are more keys than the capacity")
       .under(headings::limits);
@@ -245,6 +273,7 @@ command build_command() {
       "  find . -type f -print0 | bloomset build -0 -o files.bloom --strict\n"
       "  bloomset build -o fixed.bloom --kind fuse --fpr 0.4% members.txt\n"
       "  bloomset build -o revoked.bloom --kind exact --universe all.txt revoked.txt\n"
+      "  bloomset build -o crl.bloom --kind exact --universe all.tsv --partition fields:1 crl.tsv\n"
       "  bloomset build -o pwned.bloom --keys pwned --min-count 10 pwnedpasswords/\n"
       "  bloomset build -o friends.bloom --keys email:lower addresses.txt\n"
       "  bloomset build -o part2.bloom --part 2/8 --capacity 10G --memory-limit 2GB all.txt.zst\n"
@@ -274,7 +303,9 @@ command build_command() {
           " answers all keys of --universe without errors. The members are read\n"
           "first, then the universe once. The build keeps up to 160 bytes per member, in "
           "temporary\n"
-          "files if they may exceed the memory limit.\n"
+          "files if they may exceed the memory limit. With --partition the universe is read "
+          "twice,\n"
+          "and a key of the members needs up to 250 bytes.\n"
           "\n"
           "A filter that does not fit into --memory-limit is built in temporary files if it is of\n"
           "one of these kinds: " +

@@ -5,6 +5,7 @@
 #include <array>
 #include <bloomset/concepts.hpp>
 #include <bloomset/hash.hpp>
+#include <bloomset/partitioned_hash.hpp>
 #include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -51,6 +52,12 @@ using hash_lists = std::span<const std::vector<hash64>>;
 /// MiB. Fails as the input or `use` does, or with out_of_memory.
 result<void> hash_all(key_input& input, std::span<const hash_seed> seeds,
                       const std::function<result<void>(hash_lists)>& use, unsigned threads = 0);
+
+/// The same for keys with partitions.
+result<void> hash_partitions(
+    key_input& input, const hash_seed& seed,
+    const std::function<result<void>(std::span<const partitioned_hash>)>& use,
+    unsigned threads = 0);
 
 /// The same. Each call has hashes of keys of one file, whose number it gets.
 result<void> hash_files(key_input& input, std::span<const hash_seed> seeds,

@@ -221,7 +221,45 @@ result<any_filter> build_of_two_sets(const kind_info& kind, const plan_request& 
     };
     return source;
   };
-  auto filter = kind.build_of_two_sets(request, source_of(from.input()), source_of(*from.universe));
+  auto filter =
+      kind.build_of_two_sets(request, source_of(from.input()), source_of(**from.universe));
+  if (!filter) return file_memory_failure(filter.error());
+  return filter;
+}
+
+/// Builds a filter with partitions. The universe is read twice.
+result<any_filter> build_of_partitions(const kind_info& kind, const plan_request& request,
+                                       const build_input& from) {
+  if (!(*from.universe)->can_be_read_again()) {
+    return fail(errc::invalid_argument,
+                "--partition: the universe is read twice, so it cannot be stdin or a pipe; give "
+                "files");
+  }
+  constexpr std::uint64_t build_bytes = 250;
+  const std::uint64_t members = from.input().total_bytes().value_or(0) / 8;
+  if (from.memory.given || members * build_bytes > from.memory.bytes) use_file_memory();
+  const auto read = [&](key_input& input, const partitioned_hash_source::sink& use) {
+    return hash_partitions(input, request.seed, [&](std::span<const partitioned_hash> hashes) {
+      release_file_pages();
+      return use(hashes);
+    });
+  };
+  partitioned_hash_source of_members;
+  of_members.for_each = [&](const partitioned_hash_source::sink& use) {
+    return read(from.input(), use);
+  };
+  partitioned_hash_source of_universe;
+  bool was_read = false;
+  of_universe.for_each = [&](const partitioned_hash_source::sink& use) -> result<void> {
+    if (std::exchange(was_read, true)) {
+      (*from.universe)->quieten();
+      auto again = key_input::open(*from.universe_options);
+      if (!again) return fail(std::move(again.error()));
+      *from.universe = std::move(*again);
+    }
+    return read(**from.universe, use);
+  };
+  auto filter = kind.build_of_partitions(request, of_members, of_universe);
   if (!filter) return file_memory_failure(filter.error());
   return filter;
 }
@@ -415,6 +453,7 @@ bool reads_files_again(const kind_info& kind) noexcept {
 result<any_filter> build_of_kind(const kind_info& kind, const plan_request& request,
                                  const build_input& from, bool canonical) {
   using namespace kind_build;
+  if (!from.options.keys.partition.empty()) return build_of_partitions(kind, request, from);
   if (kind.build_of_two_sets != nullptr) return build_of_two_sets(kind, request, from);
   if (kind.build != nullptr) return build_static(kind, request, from);
   const bool planned = request.capacity != 0 || request.bits != 0;

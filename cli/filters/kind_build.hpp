@@ -20,7 +20,9 @@ struct build_input {
   std::unique_ptr<key_input>& opened;  ///< anew if it is read again
   key_part& part;
   memory_limit memory;
-  key_input* universe = nullptr;  ///< of a kind of two sets: all keys
+  /// Of a kind of two sets: all keys, and their options, to open them anew.
+  std::unique_ptr<key_input>* universe = nullptr;
+  const input_options* universe_options = nullptr;
 
   key_input& input() const noexcept { return *opened; }
 };

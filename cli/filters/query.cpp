@@ -127,10 +127,15 @@ std::span<bool> query::find_unknown(const key_batch& batch, answers& said) const
   std::fill(unknown.begin(), unknown.end(), false);
   flags of_keys;
   for (const named_filter& each : filters_) {
-    const auto* const foreign = foreign_in(each.filter);
-    if (foreign == nullptr || foreign->covers_all_keys()) continue;
     const auto covered = of_keys.first(batch.keys.size());
-    foreign->covers(batch.keys, covered);
+    const bool is_answered = std::visit(
+        [&](const auto& filter) noexcept {
+          if (filter.covers_all_keys()) return true;
+          filter.covers(batch.keys, covered);
+          return false;
+        },
+        each.filter);
+    if (is_answered) continue;
     for (std::size_t i = 0; i < unknown.size(); ++i) {
       const auto [first, last] = batch.keys_of(i);
       unknown[i] |= std::any_of(covered.begin() + static_cast<std::ptrdiff_t>(first),

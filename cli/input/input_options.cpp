@@ -68,6 +68,15 @@ result<const keys::reader_kind*> find_reader(const input_options& options) {
   return kind;
 }
 
+result<const keys::reader_kind*> find_partition_reader(const input_options& options) {
+  const auto kind = named("--partition", keys::find(options.keys.partition));
+  if (kind && (*kind)->secret) {
+    return fail(errc::invalid_argument,
+                fmt::format("--partition {}: a secret is not a partition", (*kind)->name));
+  }
+  return kind;
+}
+
 result<void> check_unshown(std::span<const std::string> names, std::string_view what) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto size = examine_file(

@@ -58,6 +58,9 @@ result<input_names> expand_names(const input_options& options, const keys::reade
 /// are inserted.
 result<const keys::reader_kind*> find_reader(const input_options& options);
 
+/// The reader of --partition. Fails if there is none of that name, or if it reads secrets.
+result<const keys::reader_kind*> find_partition_reader(const input_options& options);
+
 /// The text of --keys, or the plain reader, with --min-count added.
 result<std::string> reader_text(const input_options& options);
 

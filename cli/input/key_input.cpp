@@ -68,6 +68,12 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
   made->incomplete_ = std::move(names->incomplete);
   made->choice_.skip_bad |= (*kind)->skips_asked && options.keys.why == keys::purpose::ask;
   made->kind_ = *kind;
+  made->in_order_ = (*kind)->in_order;
+  if (!options.keys.partition.empty()) {
+    const auto partition = find_partition_reader(options);
+    if (!partition) return fail(partition.error());
+    made->in_order_ |= (*partition)->in_order;
+  }
   if (made->secret()) forbid_core_dumps();
   if (!made->choice_.unread()) {
     auto records = record_keys::make(made->choice_);
@@ -281,7 +287,7 @@ std::string key_input::skipped() const {
 
 std::string key_input::shown(std::string_view line, std::size_t number,
                              std::string_view key) const {
-  return records_ ? records_->reader().shown(line, number, key) : std::string(key);
+  return records_ ? records_->shown(line, number, key) : std::string(key);
 }
 
 }  // namespace bloomset::cli

@@ -53,7 +53,7 @@ class key_input {
   /// Whether lines must not be shown.
   bool secret() const noexcept { return kind_->secret; }
   /// Whether the reader must see all lines of a file in their order.
-  bool in_order() const noexcept { return kind_->in_order; }
+  bool in_order() const noexcept { return in_order_; }
   /// Whether the last batch was typed at a prompt.
   bool prompted() const noexcept { return prompted_; }
   /// Bytes of all inputs, not decompressed. Empty if one is not a regular file.
@@ -122,6 +122,7 @@ class key_input {
   std::vector<std::string> names_;
   key_choice choice_;
   const keys::reader_kind* kind_ = nullptr;
+  bool in_order_ = false;
   bool prompted_ = false;
   key_format format_;
   std::optional<std::uint64_t> total_bytes_;

@@ -1,8 +1,16 @@
 #include "input/record_keys.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bloomset/partitioned_hash.hpp>
 
 namespace bloomset::cli {
+namespace {
+
+constexpr char partition_tab = std::to_integer<char>(partition_separator);
+
+}  // namespace
 
 std::size_t key_batch::line_of_key(std::size_t key) const noexcept {
   if (ends.empty()) return key;
@@ -25,25 +33,70 @@ key_batch plain_keys::batch(std::span<const std::string_view> lines, std::uint64
 result<record_keys> record_keys::make(const key_choice& choice) {
   auto reader = keys::make_reader(choice.reader, choice.why);
   if (!reader) return fail(reader.error().code, "--keys: " + reader.error().message);
-  return record_keys(std::move(*reader), choice);
+  if (choice.partition.empty()) return record_keys(std::move(*reader), nullptr, choice);
+  auto partition = keys::make_reader(choice.partition, choice.why);
+  if (!partition) {
+    return fail(partition.error().code, "--partition: " + partition.error().message);
+  }
+  return record_keys(std::move(*reader), std::move(*partition), choice);
 }
 
 void record_keys::begin_file(std::size_t number, std::string_view name) {
   if (file_ == number) return;
   file_ = number;
   reader_->begin_file(name);
+  if (partition_ != nullptr) partition_->begin_file(name);
+}
+
+std::string record_keys::shown(std::string_view line, std::size_t number,
+                               std::string_view key) const {
+  if (partition_ == nullptr) return reader_->shown(line, number, key);
+  const std::size_t rest = key.find(partition_tab) + 1;
+  return std::string(key.substr(0, rest)) + reader_->shown(line, number, key.substr(rest));
+}
+
+/// Appends the line's keys with its partition before them, all or none.
+result<void> record_keys::read_partitioned(std::string_view line) {
+  partitions_.clear();
+  rests_.clear();
+  // Both read each line: it may be the header line of both.
+  const auto partition = partition_->read(line, partitions_);
+  auto read = reader_->read(line, rests_);
+  if (!read || rests_.size() == 0) return read;
+  if (!partition) {
+    return fail(partition.error().code, "--partition: " + partition.error().message);
+  }
+  if (partitions_.size() != 1) {
+    return fail(
+        errc::invalid_argument,
+        fmt::format("the line has {} partitions, and --partition needs one", partitions_.size()));
+  }
+  const std::string_view name = partitions_.all().front();
+  if (name.find(partition_tab) != std::string_view::npos) {
+    return fail(errc::invalid_argument,
+                "the line's partition has a tab, which ends partitions in keys; give another "
+                "--partition");
+  }
+  for (const std::string_view rest : rests_.all()) {
+    char* to = keys_.make(name.size() + 1 + rest.size());
+    to = std::copy(name.begin(), name.end(), to);
+    *to++ = partition_tab;
+    std::copy(rest.begin(), rest.end(), to);
+  }
+  return {};
 }
 
 /// Appends the line's keys, all or none.
 result<void> record_keys::read_keys(std::string_view line) {
   if (is_blank_(line)) return {};
   const std::size_t before = keys_.size();
-  if (auto ok = reader_->read(line, keys_); !ok || !accepts_) return ok;
+  auto ok = partition_ == nullptr ? reader_->read(line, keys_) : read_partitioned(line);
+  if (!ok || !accepts_) return ok;
   for (const std::string_view key : keys_.all().subspan(before)) {
-    auto ok = accepts_(key);
-    if (ok) continue;
+    auto accepted = accepts_(key);
+    if (accepted) continue;
     keys_.truncate(before);
-    return ok;
+    return accepted;
   }
   return {};
 }

@@ -32,10 +32,11 @@ struct blank_lines {
   }
 };
 
-/// The rule from lines to keys: the options --keys, --skip-bad and --skip-comments.
+/// The rule from lines to keys: the options --keys, --partition, --skip-bad and --skip-comments.
 struct key_choice {
-  std::string reader = {};  ///< empty: not chosen yet
-  bool stored = false;      ///< whether a filter's label named the reader
+  std::string reader = {};     ///< empty: not chosen yet
+  bool stored = false;         ///< whether a filter's label named the reader
+  std::string partition = {};  ///< the reader of the partition; empty: keys have none
   keys::purpose why = keys::purpose::ask;
   bool skip_bad = false;  ///< skip wrong lines instead of failing
   blank_lines is_blank;
@@ -44,7 +45,7 @@ struct key_choice {
   std::function<result<void>(std::string_view key)> accepts = nullptr;
 
   /// Whether each line that is not blank is its own key.
-  bool plain() const noexcept { return reader == plain_reader; }
+  bool plain() const noexcept { return reader == plain_reader && partition.empty(); }
   /// Whether these lines are keys without any check, so that no reader is needed.
   bool unread() const noexcept { return plain() && !accepts; }
 };
@@ -128,7 +129,8 @@ class record_keys {
   record_keys& operator=(const record_keys&) = delete;
   ~record_keys() { keys_.wipe(); }
 
-  const keys::reader& reader() const noexcept { return *reader_; }
+  /// A key of a line in readable form; `number` counts the keys of the line from 0.
+  std::string shown(std::string_view line, std::size_t number, std::string_view key) const;
 
   /// The next lines are from that file.
   void begin_file(std::size_t number, std::string_view name);
@@ -145,15 +147,19 @@ class record_keys {
   void clear() noexcept;
 
  private:
-  record_keys(std::unique_ptr<keys::reader> reader, const key_choice& choice)
+  record_keys(std::unique_ptr<keys::reader> reader, std::unique_ptr<keys::reader> partition,
+              const key_choice& choice)
       : reader_(std::move(reader)),
+        partition_(std::move(partition)),
         skip_bad_(choice.skip_bad),
         is_blank_(choice.is_blank),
         accepts_(choice.accepts) {}
 
   result<void> read_keys(std::string_view line);
+  result<void> read_partitioned(std::string_view line);
 
   std::unique_ptr<keys::reader> reader_;
+  std::unique_ptr<keys::reader> partition_;  // null: keys have no partition
   bool skip_bad_;
   blank_lines is_blank_;
   std::function<result<void>(std::string_view key)> accepts_;
@@ -162,6 +168,9 @@ class record_keys {
   std::vector<std::uint32_t> ends_;
   std::vector<std::uint32_t> skipped_;
   keys::key_list keys_;
+  // Of the last line, if keys have a partition.
+  keys::key_list partitions_;
+  keys::key_list rests_;
 };
 
 }  // namespace bloomset::cli

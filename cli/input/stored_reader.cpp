@@ -19,6 +19,12 @@ std::string_view reader_of(const labelled_filter& filter) {
   return stored.value_or(plain_reader);
 }
 
+std::string_view partition_of(const labelled_filter& filter) {
+  const auto stored =
+      filter.labels == nullptr ? std::nullopt : filter.labels->find(partition_label);
+  return stored.value_or("");
+}
+
 bool gives_bytes(std::string_view reader) {
   const auto row = keys::find(reader);
   if (!row) return false;
@@ -79,8 +85,25 @@ result<void> choose_stored(input_options& options, std::span<const labelled_filt
   return {};
 }
 
+/// Chooses the reader of partitions that the filters name.
+result<void> choose_partition(input_options& options, std::span<const labelled_filter> filters) {
+  const labelled_filter& first = filters.front();
+  const std::string_view reader = partition_of(first);
+  for (const labelled_filter& filter : filters) {
+    if (partition_of(filter) == reader) continue;
+    return fail(errc::invalid_argument,
+                fmt::format("{} and {} have different partitions; query one after the other",
+                            first.name, filter.name));
+  }
+  if (reader.empty()) return {};
+  if (auto ok = check_stored(first, reader); !ok) return ok;
+  options.keys.partition = reader;
+  return {};
+}
+
 result<void> choose_reader(input_options& options, std::span<const labelled_filter> filters,
                            std::string_view verb, bool strict) {
+  if (auto ok = choose_partition(options, filters); !ok) return ok;
   if (options.keys.reader.empty()) {
     if (options.min_count.empty()) return choose_stored(options, filters);
     options.keys.reader = plain_reader;
@@ -145,8 +168,12 @@ std::string other_key_size(const labelled_filter& filter, const key_input& input
 }
 
 result<void> label_keys(label_list& labels, const key_input& input) {
-  if (input.choice().plain()) return {};
-  if (auto ok = labels.set(reader_label, input.choice().reader); !ok) return ok;
+  const key_choice& choice = input.choice();
+  if (choice.plain()) return {};
+  if (choice.reader != plain_reader) {
+    if (auto ok = labels.set(reader_label, choice.reader); !ok) return ok;
+  }
+  if (!choice.partition.empty()) return labels.set(partition_label, choice.partition);
   if (gives_bytes(input.choice().reader) && input.key_bytes().are_equal()) {
     return labels.set(key_bytes_label, key_bytes(input));
   }
@@ -164,9 +191,10 @@ result<label_list> read_labels(const std::vector<std::string>& pairs) {
   const auto read = read_pairs(pairs, "--label", "source=example.org");
   if (!read) return fail(read.error());
   for (const auto& [name, value] : *read) {
-    if (name == reader_label || name == key_bytes_label) {
+    if (name == reader_label || name == key_bytes_label || name == partition_label) {
       return fail(errc::invalid_argument,
-                  fmt::format("--label: {} is set by --keys; choose another name", name));
+                  fmt::format("--label: {} is set by {}; choose another name", name,
+                              name == partition_label ? "--partition" : "--keys"));
     }
     if (labels.find(name)) {
       return fail(errc::invalid_argument, fmt::format("--label: {} is given twice", name));

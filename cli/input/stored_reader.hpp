@@ -19,6 +19,8 @@ namespace bloomset::cli {
 /// The label with the text of --keys, and the label with the size of all keys in bytes.
 inline constexpr std::string_view reader_label = "keys";
 inline constexpr std::string_view key_bytes_label = "key-bytes";
+/// The label with the text of --partition.
+inline constexpr std::string_view partition_label = "partition";
 
 /// A filter that a verb reads keys for, and its labels; null for a filter of another program.
 struct labelled_filter {

@@ -118,7 +118,8 @@ std::string bound_text(const plan_report& plan) {
 }
 
 std::string hash_text(const filter_info& info) {
-  if (info.hash == hash_id::siphash_1_3 || info.hash == hash_id::siphash_2x64) {
+  if (info.hash == hash_id::siphash_1_3 || info.hash == hash_id::siphash_2x64 ||
+      info.hash == hash_id::siphash_partitioned) {
     return fmt::format("{}, key with identifier {:016x}", name_of(info.hash), info.seed);
   }
   return fmt::format("{}, seed {}", name_of(info.hash), info.seed);

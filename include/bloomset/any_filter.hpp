@@ -9,6 +9,7 @@
 #include <bloomset/file.hpp>
 #include <bloomset/hash_source.hpp>
 #include <bloomset/image.hpp>
+#include <bloomset/partitioned_hash.hpp>
 #include <bloomset/property.hpp>
 #include <bloomset/result.hpp>
 #include <cstdint>
@@ -149,6 +150,15 @@ class any_filter {
     if (!exceptions_.empty()) [[unlikely]]
       deny_exceptions(hashes, answers);
     return done;
+  }
+
+  /// Whether the filter has an answer for every key. A filter with partitions has none for the keys
+  /// of other partitions.
+  bool covers_all_keys() const noexcept { return model().covers_all_keys(); }
+  /// covered[i] tells whether the filter has an answer for keys[i]. Without one, may_contain() is
+  /// false and means nothing. Precondition: covered.size() >= keys.size().
+  void covers(std::span<const std::string_view> keys, std::span<bool> covered) const noexcept {
+    model().covers(keys, covered);
   }
 
   /// Inserts in order, up to the first key without room (summary.done < keys.size()).
@@ -373,6 +383,11 @@ struct kind_info {
   result<any_filter> (*build_of_two_sets)(const plan_request&, const hash_source& members,
                                           const hash_source& others) = nullptr;
   result<any_filter> (*open)(const stored_filter&, access);
+  /// The same as build_of_two_sets for keys with partitions, such as "ISSUER\tSERIAL". Null for
+  /// kinds that cannot have partitions.
+  result<any_filter> (*build_of_partitions)(const plan_request&,
+                                            const partitioned_hash_source& members,
+                                            const partitioned_hash_source& others) = nullptr;
 };
 
 /// The bits of the hashes of a filter of this request: 64, or 128 for two hashes of 64 bits.

@@ -33,11 +33,13 @@ inline constexpr std::uint64_t default_seed = 0;
 
 /// Numbers of hash functions in files. A number never changes its meaning.
 enum class hash_id : std::uint16_t {
-  none = 0,          ///< a caller's probe rule hashes the key
-  xxh3_64 = 1,       ///< XXH3, 64 bits, seeded
-  siphash_1_3 = 3,   ///< SipHash-1-3, 64 bits, with a secret key
-  xxh3_2x64 = 4,     ///< two hashes: XXH3 with hash_seed::half() of 0 and 1
-  siphash_2x64 = 5,  ///< two hashes: SipHash-1-3 with hash_seed::half() of 0 and 1
+  none = 0,                 ///< a caller's probe rule hashes the key
+  xxh3_64 = 1,              ///< XXH3, 64 bits, seeded
+  siphash_1_3 = 3,          ///< SipHash-1-3, 64 bits, with a secret key
+  xxh3_2x64 = 4,            ///< two hashes: XXH3 with hash_seed::half() of 0 and 1
+  siphash_2x64 = 5,         ///< two hashes: SipHash-1-3 with hash_seed::half() of 0 and 1
+  xxh3_partitioned = 6,     ///< XXH3 of a partition and of the rest (partitioned_hash.hpp)
+  siphash_partitioned = 7,  ///< SipHash-1-3 of a partition and of the rest
 };
 
 /// The name of a hash function, for people and for JSON.

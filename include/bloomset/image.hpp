@@ -74,7 +74,8 @@ namespace detail {
 
 /// Whether files with this hash function need a secret key.
 constexpr bool is_keyed(hash_id hash) noexcept {
-  return hash == hash_id::siphash_1_3 || hash == hash_id::siphash_2x64;
+  return hash == hash_id::siphash_1_3 || hash == hash_id::siphash_2x64 ||
+         hash == hash_id::siphash_partitioned;
 }
 /// Whether filters with this hash function have two halves.
 constexpr bool has_halves(hash_id hash) noexcept {

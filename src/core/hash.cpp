@@ -61,6 +61,10 @@ std::string_view name_of(hash_id hash) noexcept {
       return "xxh3-2x64";
     case hash_id::siphash_2x64:
       return "siphash-2x64";
+    case hash_id::xxh3_partitioned:
+      return "xxh3-partitioned";
+    case hash_id::siphash_partitioned:
+      return "siphash-partitioned";
   }
   return "unknown";
 }

@@ -251,7 +251,7 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
     header.labels = std::move(*labels);
   }
   if ((raw.flags & exceptions_flag) != 0) {
-    if (raw.hash != hash_id::xxh3_64 && raw.hash != hash_id::siphash_1_3) {
+    if (raw.hash == hash_id::none || detail::has_halves(raw.hash)) {
       return is_damaged("its exceptions need hashes of 64 bits");
     }
     auto exceptions = take_exceptions(parameters);

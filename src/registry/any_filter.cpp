@@ -27,6 +27,11 @@ filter_info any_filter::info() const {
   return info;
 }
 
+void detail::any_model::covers(std::span<const std::string_view> keys,
+                               std::span<bool> covered) const noexcept {
+  std::fill_n(covered.begin(), keys.size(), true);
+}
+
 void detail::stop_at_moved_from() noexcept {
   (void)std::fputs("bloomset: a filter that was moved from may only be destroyed or assigned to\n",
                    stderr);

@@ -14,7 +14,8 @@
 // whose filters can have 128-bit hashes has
 //   equal_in_halves                 bytes at the begin of its parameters that both halves have
 //   alike
-// A kind that is built from members and other keys has of_two_sets.
+// A kind that is built from members and other keys has of_two_sets. If its keys can have
+// partitions, `partitioned` is the type of such filters.
 
 #include <bloomset/any_filter.hpp>
 #include <concepts>
@@ -62,6 +63,9 @@ class kind_row {
                   .open = open};
     if constexpr (of_two_sets) {
       row.build_of_two_sets = build_of_two_sets;
+      if constexpr (requires { typename K::partitioned; }) {
+        row.build_of_partitions = build_of_partitions;
+      }
     } else if constexpr (is_static) {
       row.build = build;
     }
@@ -163,6 +167,17 @@ class kind_row {
     const auto spec = spec_of(request);
     if (!spec) return fail(spec.error());
     return as_any<typename K::filter>(K::filter::build(*spec, members, others));
+  }
+
+  static result<any_filter> build_of_partitions(const plan_request& request,
+                                                const partitioned_hash_source& members,
+                                                const partitioned_hash_source& others)
+    requires of_two_sets
+  {
+    const auto spec = spec_of(request);
+    if (!spec) return fail(spec.error());
+    using filter = typename K::partitioned;
+    return as_any<filter>(filter::build(*spec, members, others));
   }
 
   static result<any_filter> open(const stored_filter& stored, access how) {

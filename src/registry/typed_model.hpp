@@ -71,6 +71,8 @@ class typed_model final : public any_model {
   result<hash64> hash_of(std::string_view key) const override {
     if constexpr (std::same_as<typename F::hash_type, hash64>) {
       return filter_.hash_function()(std::as_bytes(std::span(key)));
+    } else if constexpr (std::same_as<typename F::hash_type, partitioned_hash>) {
+      return filter_.hash_function()(std::as_bytes(std::span(key))).joined();
     }
     return cannot("have exceptions");
   }
@@ -87,6 +89,16 @@ class typed_model final : public any_model {
       return {};
     }
     return cannot("be queried by hashes");
+  }
+
+  bool covers_all_keys() const noexcept override { return !has_partitions; }
+  void covers([[maybe_unused]] std::span<const std::string_view> keys,
+              std::span<bool> covered) const noexcept override {
+    if constexpr (has_partitions) {
+      for (std::size_t i = 0; i < keys.size(); ++i) covered[i] = filter_.covers(keys[i]);
+    } else {
+      any_model::covers(keys, covered);
+    }
   }
 
   result<insert_summary> insert(std::span<const std::string_view> keys) override {
@@ -200,6 +212,8 @@ class typed_model final : public any_model {
  private:
   template <membership_filter, class>
   friend class typed_model;
+
+  static constexpr bool has_partitions = std::same_as<typename F::hash_type, partitioned_hash>;
 
   failure cannot(std::string_view what) const {
     // Const calls work on any storage, so a mapped storage can lack only those that write.

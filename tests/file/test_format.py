@@ -21,6 +21,7 @@ BLOOM = sorted((HERE / "golden").glob("bloom-*.bloom")) + sorted(
     (HERE / "golden").glob("blocked_bloom-*.bloom")
 )
 FUSE = sorted((HERE / "golden").glob("fuse-*.bloom"))
+EXACT = sorted((HERE / "golden").glob("exact-*.bloom"))
 HALVES = sorted((HERE / "golden").glob("halves-*.bloom"))
 
 # tests/support/golden_recipes.hpp
@@ -29,6 +30,10 @@ MEMBERS = (
     + [struct.pack("<q", i) for i in range(10)]
     + [b"", b"x" * 1000]
 )
+
+
+def in_partitions(keys):
+    return [b"partition-%d\t%b" % (i % 3, key) for i, key in enumerate(keys)]
 
 
 def read(data):
@@ -246,6 +251,25 @@ def test_the_place_in_the_document_is_right():
     assert format_reader.expandable_place(h, 2, 1, 5) == (3, 31, h >> 7)
 
 
+@pytest.mark.parametrize("path", EXACT, ids=lambda path: path.stem)
+def test_a_golden_exact_filter_answers_every_key(path):
+    f = read(path.read_bytes())
+    members = MEMBERS + [b"more-%d" % i for i in range(3000 if path.stem == "exact-levels" else 0)]
+    others = [b"other-%d" % i for i in range(min(max(5000, 100 * len(members)), 20_000))]
+    if f.has_partitions:
+        members, others = in_partitions(members), in_partitions(others)
+    assert f.count == len(set(members))
+    assert all(f.may_contain(key) is True for key in members)
+    assert all(f.may_contain(key) is False for key in others)
+    unknown = f.may_contain(b"partition-3\tmember-0")
+    assert unknown is None if f.has_partitions else unknown in (True, False)
+
+
+def test_the_golden_exact_filters_have_levels_that_bump():
+    deep = read((HERE / "golden" / "exact-levels.bloom").read_bytes())
+    assert len(deep.last.levels) > 1
+
+
 def test_the_golden_index_of_files_is_read():
     index = read((HERE / "golden" / "file_index-1.which").read_bytes())
     assert index.names == ["log-%d" % i for i in range(40)] and index.count == 400
@@ -285,7 +309,7 @@ def test_the_exceptions_of_a_golden_file_are_read():
     assert not any(excepting.may_contain(key) for key in asked)
 
 
-@pytest.mark.parametrize("path", [BLOOM[0], FUSE[0], EXPANDABLE[0], HALVES[0], HERE / "golden" / "file_index-1.which"], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [BLOOM[0], FUSE[0], EXPANDABLE[0], EXACT[0], EXACT[-1], HALVES[0], HERE / "golden" / "file_index-1.which"], ids=lambda path: path.stem)
 def test_damage_is_refused(path):
     data = path.read_bytes()
     for at in range(len(data)):

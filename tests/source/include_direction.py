@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # A room's place in the order, by the first pattern that a path matches. Headers of one room may
 # include each other.
 ROOMS = [
-    ("base", r"include/bloomset/(result|storage|memory_source|hash|hash_source|probe|image|labels|exceptions|concepts)\.hpp"),
+    ("base", r"include/bloomset/(result|storage|memory_source|hash|hash_source|partitioned_hash|probe|image|labels|exceptions|concepts)\.hpp"),
     ("base", r"src/core/|src/cpu/(dispatch|target|avx512)\.|include/bloomset/detail/core/(?!(filter_memory|built_once)\.hpp)"),
     ("base", r"include/bloomset/detail/([a-z_]+/layout|blocked_bloom/block_layout|counting_bloom/counter_array)\.hpp"),
     ("base", r"include/bloomset/detail/expandable/segment_(layout\.hpp|view\.inl)"),
@@ -53,7 +53,7 @@ SMALL = ("integrations/wasm/src/reader.cpp",)
 # A kind's own files. No kind includes another, except those named here: a scalable Bloom filter's
 # members are Bloom filters, and a counting Bloom filter is planned as one. Retrieval is no kind, but
 # the layer for kinds that store values.
-KIND = r"(?:src/kinds|include/bloomset/detail)/([a-z_]+)/|include/bloomset/(?:plan/)?([a-z_]+?)(?:_plan|_concurrent)?\.hpp$"
+KIND = r"(?:src/kinds|include/bloomset/detail)/([a-z_]+)/|include/bloomset/(?:plan/)?(?:partitioned_)?([a-z_]+?)(?:_plan|_concurrent)?\.hpp$"
 # Words of one processor family. Only its kernels, the choice among them, the code for one key that
 # -march=native compiles and the partition, which writes past the caches, know them.
 FAMILY = r"(?i)x86|avx|sse[0-9]|bmi[12]?\b|pdep|immintrin|_mm[0-9_]"

@@ -527,6 +527,104 @@ class Retrieval:
         return 0
 
 
+class Levels(Retrieval):
+    """A section of exact: levels of 16 bytes at an offset of the parameters, at an offset of the payload."""
+
+    def __init__(self, parameters, at, r, width, levels, payload, begin):
+        check(levels <= 32 and (r == 0) == (levels == 0), "wrong levels")
+        self.r, self.width, self.payload, self.levels, self.size = r, width, payload, [], begin
+        self.groups, self.bucket = width // 8, {64: 16, 128: 64}[width]
+        self.end = at + 16 * levels
+        for i in range(levels):
+            seed, shards, starts = struct.unpack_from("<QII", parameters, at + 16 * i)
+            check(shards >= 1 and starts >= 1 and shards * starts <= 2**46 and seed < 2**63, "wrong level")
+            check(shards == 1 or starts % self.bucket == 0, "shards that are no whole buckets")
+            bumps = i + 1 < levels
+            codes = self.size if bumps else None
+            self.size += -(-shards * starts // (4 * self.bucket)) if bumps else 0
+            self.levels.append((seed, shards, starts, codes, self.size))
+            self.size += r * (shards * starts + (self.groups - 1) * shards)
+
+
+class Exact:
+    """Of version 1 without partitions, or 2 with them."""
+
+    def __init__(self, kind_version, hash, seed, count, parameters, payload):
+        check((kind_version, hash) in ((1, 1), (2, 6)), "unknown version of the kind, or hash")
+        self.seed, self.count, self.has_partitions = seed, count, kind_version == 2
+        self.partitions = {}
+        (self.read_partitions if self.has_partitions else self.read_one)(count, parameters, payload)
+
+    def finish(self, parameters, payload, end, size, has_payload):
+        check(len(parameters) == -(-end // 64) * 64 and not any(parameters[end:]), "wrong parameter block")
+        check(len(payload) == (size + 64 if has_payload else 0) and not any(payload[size:]), "wrong payload")
+
+    def read_one(self, count, parameters, payload):
+        a, c, negated, firsts, guided, lasts, zero, stored = struct.unpack_from("<6BHQ", parameters)
+        check(a <= 24 and c <= 2 and negated <= 1 and zero == 0 and stored <= 2**48, "wrong sections")
+        first = Levels(parameters, 16, a, 128, firsts, payload, 0)
+        middle = Levels(parameters, first.end, c, 64, guided, payload, first.size)
+        self.last = Levels(parameters, middle.end, int(lasts > 0), 128, lasts, payload, middle.size)
+        self.finish(parameters, payload, self.last.end, self.last.size, lasts > 0)
+        check(lasts > 0 or firsts == guided == stored == 0 and negated == (count > 0), "no last section")
+        check(lasts == 0 or count > 0, "no members")
+        self.sections = {"first": {a: first}, "guided": {c: middle}}
+        self.only, self.shift = (a if lasts else None, c, negated), a
+
+    def read_partitions(self, count, parameters, payload):
+        n, stored, firsts, guided = struct.unpack_from("<QQBB", parameters)
+        check(n <= 2**31 and stored <= 2**48 and firsts <= 24 and guided <= 2, "wrong numbers")
+        check(not any(parameters[18:24]), "wrong padding")
+        directory = round_up(9 * n, 8)
+        check(directory <= len(payload), "no directory")
+        at, size, self.shift = 24, directory, 24
+        none = Levels(parameters, at, 0, 128, 0, payload, 0)
+        self.sections = {"first": {0: none}, "guided": {0: none}}
+        for name, width, number, most in (("first", 128, firsts, 24), ("guided", 64, guided, 2), ("last", 128, 1, 1)):
+            before = 0
+            for _ in range(number):
+                r, levels = parameters[at], parameters[at + 1]
+                check(not any(parameters[at + 2 : at + 8]), "wrong padding")
+                check(r <= most and (r > before or name == "last"), "wrong columns")
+                section = Levels(parameters, at + 8, r, width, levels, payload, size)
+                at, size, before = section.end, section.size, r
+                if name == "last":
+                    self.last = section
+                else:
+                    self.sections[name][r] = section
+        self.finish(parameters, payload, at, size, n > 0)
+        check(self.last.levels or firsts == guided == stored == 0, "no last section")
+        check((n > 0 and count > 0) if self.last.levels else (n > 0 or count == 0), "wrong count")
+        hashes = struct.unpack_from(f"<{n}Q", payload)
+        check(list(hashes) == sorted(set(hashes)) and not any(payload[9 * n : directory]), "wrong directory")
+        for p, bits in zip(hashes, payload[8 * n : 9 * n]):
+            a, c, negated = bits & 31, bits >> 5 & 3, bits >> 7
+            exists = a in self.sections["first"] and c in self.sections["guided"] and self.last.levels
+            check(c == 0 if a == 31 else exists, "a class without its sections")
+            self.partitions[p] = (None if a == 31 else a, c, negated)
+
+    def may_contain(self, key):
+        """None for a key of an unknown partition."""
+        if not self.has_partitions:
+            return self.answer(self.only, hash_of(key, self.seed))
+        name, tab, rest = key.partition(b"\t")
+        p = hash_of(name if tab else b"", self.seed)
+        if p not in self.partitions:
+            return None
+        return self.answer(self.partitions[p], remix(hash_of(rest if tab else key, self.seed) ^ remix(p)))
+
+    def answer(self, columns, h):
+        a, c, negated = columns
+        f = ((h ^ h >> 29) * 0xBF58476D1CE4E5B9 & MASK) >> 32
+        held = (
+            a is not None
+            and self.sections["first"][a].value(h) == f % 2**a
+            and self.sections["guided"][c].value(h) == (f >> self.shift) % 2**c
+            and self.last.value(remix(h)) == 1
+        )
+        return held != bool(negated)
+
+
 class FileIndex:
     """No filter: files_of(key) gives the files that have it."""
 
@@ -630,7 +728,7 @@ class FileIndex:
         return self.list_at(at)[0]
 
 
-KINDS = {1: Bloom, 4: Cuckoo, 5: BlockedBloom, 6: Fuse, 7: Ribbon, 8: VectorQuotient, 9: Expandable, 11: FileIndex}
+KINDS = {1: Bloom, 4: Cuckoo, 5: BlockedBloom, 6: Fuse, 7: Ribbon, 8: VectorQuotient, 9: Expandable, 10: Exact, 11: FileIndex}
 
 
 def parts_in(block):
@@ -687,9 +785,9 @@ def read(data, secret=None, of_parts=False):
     check(size % 64 == 0 and size <= len(data) - 64, "wrong parameter size")
     check(of_header == xxh3_64(data[:56] + data[64 : 64 + size]), "damaged header")
     check(length == len(data) - 64 - size, "wrong length")
-    check(flags & ~28 == {3: 1, 4: 2, 5: 3}.get(hash, 0), "unknown feature")
+    check(flags & ~28 == {3: 1, 4: 2, 5: 3, 7: 1}.get(hash, 0), "unknown feature")
     check(bool(flags & 4) == of_parts, "keys are missing")
-    if hash in (3, 5):
+    if hash in (3, 5, 7):
         check(secret is not None and siphash_1_3(b"bloomset hash key", secret) == seed, "another key")
         seed = secret
     payload = data[64 + size :]
@@ -711,7 +809,7 @@ def read(data, secret=None, of_parts=False):
         seeds = seeds_of_halves(seed)
         made = Halves(KINDS[kind], kind_version, seeds, count, parameters, payload)
     else:
-        made = KINDS[kind](kind_version, 1 if hash == 3 else hash, seed, count, parameters, payload)
+        made = KINDS[kind](kind_version, {3: 1, 7: 6}.get(hash, hash), seed, count, parameters, payload)
     made.labels = labels
     made.exceptions = exceptions
     if exceptions:

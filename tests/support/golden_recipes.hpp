@@ -27,6 +27,7 @@ struct recipe {
   unsigned hash_bits = 64;
   std::vector<label_list::label> labels = {};
   std::string_view exceptions = {};  ///< "x" for those of x-0 to x-499 that pass
+  bool partitioned = false;          ///< whether keys are in_partitions()
 };
 
 /// The secret key of the keyed files: the bytes 0 to 15.
@@ -79,6 +80,9 @@ inline std::span<const recipe> recipes() {
       recipe{"ribbon-2", "ribbon", 10, {}, 3050, 3000},
       recipe{"exact-1", "exact", 0, {}, 50},
       recipe{"exact-keyed", "exact", golden_key, {}, 50},
+      recipe{"exact-levels", "exact", 15, {}, 3050, 3000},
+      recipe{"exact-partitions", "exact", 0, {}, 50, 0, 64, {}, {}, true},
+      recipe{"exact-partitions-keyed", "exact", golden_key, {}, 50, 0, 64, {}, {}, true},
       recipe{"halves-bloom", "bloom", 0, {}, 60, 0, 128},
       recipe{"halves-bloom-keyed", "bloom", golden_key, {}, 60, 0, 128},
       recipe{"halves-blocked_bloom", "blocked_bloom", 9, {}, 60, 0, 128},
@@ -112,6 +116,7 @@ inline std::vector<std::string> golden_keys(const recipe& how) {
   keys.emplace_back();
   keys.emplace_back(1000, 'x');
   for (std::uint64_t i = 0; i < how.more; ++i) keys.push_back(word("more", i));
+  if (how.partitioned) return in_partitions(keys);
   return keys;
 }
 
@@ -124,7 +129,9 @@ inline any_filter cook(const recipe& how) {
   request.options = how.options;
   request.hash_bits = how.hash_bits;
   const kind_info& kind = *value_of(find_kind(how.kind));
-  any_filter filter = filter_of(kind, request, golden_keys(how));
+  const auto members = golden_keys(how);
+  any_filter filter = how.partitioned ? filter_of_partitions(kind, request, members)
+                                      : filter_of(kind, request, members);
   for (const auto& [name, value] : how.labels) value_of(filter.labels().set(name, value));
   if (!how.exceptions.empty()) {
     const auto keys = words(how.exceptions, 500);

@@ -67,6 +67,14 @@ inline result<stored_filter> read_bytes(std::span<const std::byte> bytes,
   return read_stored(mapped_storage(owner, owner->bytes()), how, name);
 }
 
+/// The keys in three partitions: "partition-0", a tab and the first key, and so on.
+inline std::vector<std::string> in_partitions(std::vector<std::string> keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    keys[i] = word("partition", i % 3) + "\t" + keys[i];
+  }
+  return keys;
+}
+
 /// The filter of a kind of two sets with these members and with a hundred times as many other keys,
 /// at least 5000 and at most 300,000, "other-0" and so on. They determine its rate.
 inline any_filter filter_of_two_sets(const kind_info& kind, plan_request request,
@@ -80,6 +88,23 @@ inline any_filter filter_of_two_sets(const kind_info& kind, plan_request request
   request.fpr = 0;
   request.bits = 0;
   return value_of(kind.build_of_two_sets(request, hash_source::of(held), hash_source::of(others)));
+}
+
+/// The same for members with partitions, of which each has a third of the other keys.
+inline any_filter filter_of_partitions(const kind_info& kind, plan_request request,
+                                       const std::vector<std::string>& members) {
+  const partition_hasher hash(request.seed);
+  std::vector<partitioned_hash> held;
+  std::vector<partitioned_hash> others;
+  for (const std::string& key : members) held.push_back(hash(bytes_of(key)));
+  const auto n = std::clamp<std::uint64_t>(100 * members.size(), 5000, 300'000);
+  for (const std::string& key : in_partitions(words("other", n))) {
+    others.push_back(hash(bytes_of(key)));
+  }
+  request.fpr = 0;
+  request.bits = 0;
+  return value_of(kind.build_of_partitions(request, partitioned_hash_source::of(held),
+                                           partitioned_hash_source::of(others)));
 }
 
 /// The filter of any kind with these keys, which are inserted as one batch.

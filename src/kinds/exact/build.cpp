@@ -12,85 +12,20 @@
 #include <new>
 #include <utility>
 
+#include "kinds/exact/build_sections.hpp"
 #include "kinds/retrieval/build_levels.hpp"
 #include "plan/checks.hpp"
 
 namespace bloomset::detail {
 namespace {
 
-using hash_list = source_vector<hash64>;
-
-constexpr auto by_hash = [](hash64 a, hash64 b) { return a.value < b.value; };
-
 /// Kept hashes are counted when there are this many per key that is held.
 constexpr std::uint64_t max_kept = 16;
-// The hashes that are read before they are filtered.
-constexpr std::size_t batch_hashes = std::size_t{1} << 18;
-
-/// Sorts in place: each thread has a range of hashes.
-void sort_hashes(std::span<hash64> hashes, unsigned threads) {
-  constexpr std::size_t worth_a_thread = std::size_t{1} << 16;
-  const auto parts =
-      static_cast<unsigned>(std::clamp<std::size_t>(hashes.size() / worth_a_thread, 1, threads));
-  std::vector<std::span<hash64>> ranges;
-  for (unsigned part = 1; part < parts; ++part) {
-    const auto above =
-        std::ranges::partition(hashes, [=](hash64 h) { return shard_of(h, parts) < part; });
-    ranges.push_back(hashes.first(hashes.size() - above.size()));
-    hashes = hashes.last(above.size());
-  }
-  ranges.push_back(hashes);
-  in_threads(parts, [&](unsigned t) { std::sort(ranges[t].begin(), ranges[t].end(), by_hash); });
-}
 
 /// Sorts hashes and drops repetitions.
 void make_set(hash_list& hashes, unsigned threads) {
-  sort_hashes(hashes, threads);
+  sort_by_hash(std::span(hashes), threads);
   hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
-}
-
-/// Calls `use` with the hashes of a source in batches.
-result<void> for_batches(const hash_source& source,
-                         const std::function<result<void>(std::span<const hash64>)>& use) {
-  hash_list batch;
-  batch.reserve(batch_hashes);
-  const auto use_batch = [&]() -> result<void> {
-    if (source.check_cancelled) {
-      if (auto ok = source.check_cancelled(); !ok) return ok;
-    }
-    auto done = use(batch);
-    batch.clear();
-    return done;
-  };
-  // The memory of sources' callers may not be unwound.
-  const hash_source::sink keep = [&](std::span<const hash64> some) -> result<void> {
-    try {
-      while (!some.empty()) {
-        const std::size_t now = std::min(some.size(), batch_hashes - batch.size());
-        batch.insert(batch.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(now));
-        some = some.subspan(now);
-        if (batch.size() < batch_hashes) continue;
-        if (auto ok = use_batch(); !ok) return ok;
-      }
-      return {};
-    } catch (const std::bad_alloc&) {
-      return no_memory(
-          "memory ran out while building an exact filter; build it on a machine with more");
-    }
-  };
-  if (auto ok = source.for_each(keep); !ok) return ok;
-  return use_batch();
-}
-
-/// A section in its own memory.
-struct built_section {
-  exact_section section;
-  owned_storage payload;  // with retrieval_padding
-};
-
-/// The bits of a fingerprint that a section has, from `shift` on.
-std::uint32_t wanted_value(hash64 h, std::uint32_t shift, std::uint32_t columns) noexcept {
-  return (fingerprint_of(h.value) >> shift) & column_mask(columns);
 }
 
 /// The keys that pass a section, in place. Returns how many.
@@ -135,27 +70,6 @@ void keep_passing(const built_section& built, std::uint32_t shift, hash_list& ha
   }
   hashes.resize(from + to);
 }
-
-/// The plan of the guided section. Members are counted, others are not.
-class guided_planner final : public level_planner {
- public:
-  guided_planner(std::uint64_t members, std::uint64_t others, std::uint32_t columns)
-      : members_(members),
-        others_per_key_(static_cast<double>(others) / static_cast<double>(members)),
-        columns_(columns) {}
-
-  result<std::uint64_t> begin(std::uint64_t, bool) override { return members_; }
-  retrieval_level level_for(std::uint64_t n, unsigned attempt) override {
-    return plan_guided_level(n, others_per_key_, columns_, attempt);
-  }
-  void finish_level(const retrieval_level&, const std::byte*) override {}
-  result<void> end(std::uint64_t, std::uint64_t) override { return {}; }
-
- private:
-  std::uint64_t members_;
-  double others_per_key_;
-  std::uint32_t columns_;
-};
 
 /// Passes hashes on, mapped and with their values.
 template <class Map, class ValueOf>
@@ -258,10 +172,7 @@ class exact_builder {
     all.payload = std::move(*memory);
     std::byte* to = all.payload.writable_bytes().data();
     for (const owned_storage* part : {&first_.payload, &guided_.payload, &last->payload}) {
-      const auto bytes = part->bytes();
-      if (bytes.empty()) continue;
-      std::memcpy(to, bytes.data(), bytes.size() - retrieval_padding);
-      to += bytes.size() - retrieval_padding;
+      to = copy_levels(*part, to);
     }
     return all;
   }
@@ -362,11 +273,7 @@ class exact_builder {
     guided_ = {{columns, std::move(built->levels)}, std::move(built->payload)};
     keep_passing(guided_, shift, kept_, 0, threads_);
     if (kept_.size() == built->passing) return {};
-    return format_failure(
-        errc::corrupt,
-        "{} other keys pass the guided section, but the build counted {}; this machine computes "
-        "wrongly, or the library has an error: please report it",
-        kept_.size(), built->passing);
+    return search_was_wrong(kept_.size(), built->passing);
   }
 
   const exact_spec& spec_;
@@ -422,11 +329,7 @@ result<built_exact> build(const exact_spec& spec, const hash_source& members,
 
 result<built_exact> build_exact(const exact_spec& spec, const hash_source& members,
                                 const hash_source& others) {
-  if (spec.fpr != 0 || spec.bits != 0) {
-    return refuse(
-        "an exact filter has the rate and the size that its keys need; leave the rate and the "
-        "memory out");
-  }
+  if (spec.fpr != 0 || spec.bits != 0) return takes_no_rate();
   try {
     return build(spec, members, others);
   } catch (const std::bad_alloc&) {

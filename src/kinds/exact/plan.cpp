@@ -7,15 +7,19 @@
 #include <bloomset/plan/numeric.hpp>
 #include <bloomset/plan/units.hpp>
 
+#include "kinds/exact/plan_sections.hpp"
 #include "plan/checks.hpp"
 
 namespace bloomset {
 namespace {
 
+using detail::guided_width;
+using detail::is_possible;
+using detail::plain_width;
+using detail::read_levels;
 using detail::retrieval_level;
+using detail::write_levels;
 
-constexpr std::uint32_t plain_width = 128;
-constexpr std::uint32_t guided_width = 64;
 constexpr std::uint64_t max_exact_keys = detail::max_retrieval_keys;
 // Slots per shard of a guided section. The search needs 64 bytes per other key of a shard.
 constexpr std::uint64_t guided_shard_slots = std::uint64_t{1} << 15;
@@ -52,31 +56,6 @@ std::uint64_t bytes_of_levels(std::uint64_t n, const auto& level_for) {
     n = std::max<std::uint64_t>(1, n > slots ? n - slots + slots / 1000 : n / 1000);
   }
   return bytes;
-}
-
-constexpr auto level_fields = [](auto& block, auto& level) {
-  block.values(level.seed).u32(level.shards, level.starts);
-};
-
-void write_levels(detail::record_writer& writer, const exact_section& section) {
-  for (const retrieval_level& level : section.levels) level_fields(writer, level);
-}
-
-void read_levels(detail::record_reader& reader, exact_section& section, std::uint32_t width,
-                 std::uint8_t count) {
-  section.levels.resize(std::min<std::uint64_t>(count, detail::max_retrieval_levels + 1));
-  for (retrieval_level& level : section.levels) {
-    level_fields(reader, level);
-    level.cut = level.all_starts();
-    level.columns = section.columns;
-    level.width = width;
-    level.bumps = &level != &section.levels.back();
-  }
-}
-
-bool is_possible(const exact_section& section, std::uint32_t max_columns, std::uint32_t width) {
-  return section.columns <= max_columns && section.levels.empty() == (section.columns == 0) &&
-         detail::are_possible(section.levels, section.columns, width);
 }
 
 }  // namespace

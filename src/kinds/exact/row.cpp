@@ -1,5 +1,6 @@
 #include <array>
 #include <bloomset/exact.hpp>
+#include <bloomset/partitioned_exact.hpp>
 #include <bloomset/plan/units.hpp>
 
 #include "registry/kind_row.hpp"
@@ -23,6 +24,16 @@ struct exact_kind : one_type<exact> {
 
   static constexpr bool in_hash_order = true;
   static constexpr bool of_two_sets = true;
+  using partitioned = partitioned_exact;
+
+  /// The type of a stored filter.
+  template <class Use>
+  static result<any_filter> with_type(const stored_filter& stored, Use&& use) {
+    if (partition_hasher::is_one(stored.header.hash)) {
+      return use(std::type_identity<partitioned>());
+    }
+    return use(std::type_identity<exact>());
+  }
 
   static result<void> set_options(const plan_request& request, exact_spec& spec) {
     const std::string_view text = option_text(request, universe, "");
@@ -44,8 +55,8 @@ struct exact_kind : one_type<exact> {
             .extras = {{"universe", planned.universe}}};
   }
 
-  template <class F>
-  static void describe(const F& filter, filter_info& info) {
+  template <storage Storage>
+  static void describe(const basic_exact<Storage>& filter, filter_info& info) {
     const exact_params& params = filter.params();
     const std::string_view held = params.negated ? "other keys" : "members";
     info.fill = filter.fill();
@@ -58,6 +69,23 @@ struct exact_kind : one_type<exact> {
          format_text("members and the other keys of its universe are answered exactly; a key "
                      "outside the universe passes at a rate of {}",
                      format_rate(params.unknown_rate()))}};
+  }
+  template <storage Storage>
+  static void describe(const basic_partitioned_exact<Storage>& filter, filter_info& info) {
+    const unknown_rates& rates = filter.rates();
+    info.fill = filter.fill();
+    info.extras = {
+        {"partitions", filter.partitions()},
+        {"last_section_keys", filter.params().stored},
+        {"meaning",
+         format_text("members and the other keys of its universe are answered exactly; a key of "
+                     "another partition has no answer; another key of a partition passes at a rate "
+                     "of {}{}",
+                     format_rate(rates.mean),
+                     rates.lowest == rates.highest
+                         ? ""
+                         : format_text(" in the mean, {} to {}", format_rate(rates.lowest),
+                                       format_rate(rates.highest)))}};
   }
 };
 

@@ -47,6 +47,9 @@ class any_model {
                            std::span<bool> answers) const noexcept = 0;
   virtual result<void> may_contain(std::span<const hash64> hashes,
                                    std::span<bool> answers) const = 0;
+  virtual bool covers_all_keys() const noexcept { return true; }
+  virtual void covers(std::span<const std::string_view> keys,
+                      std::span<bool> covered) const noexcept;
   virtual result<insert_summary> insert(std::span<const std::string_view> keys) = 0;
   virtual result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads) = 0;
   virtual result<void> insert_part(std::span<const hash64> hashes, unsigned part,
