@@ -329,9 +329,10 @@ action define(CLI::App& app) {
   flag(app, "-v,--invert-match", options->invert,
        "select the lines that are certainly in none of the filters")
       .under(headings::output);
-  flag(app, "--unknown", options->unknown,
-       "select the lines for which a filter has no answer, such as certificates of issuers that a "
-       "clubcard does not know")
+  flag(
+      app, "--unknown", options->unknown,
+      "select the lines for which a filter has no answer, such as certificates of issuers that the "
+      "filter does not know")
       .under(headings::output);
   flag(app, "-c,--count", options->count, "print only the number of selected lines")
       .under(headings::output);
