@@ -65,6 +65,7 @@ const SENTENCES = [
   [/^--hash: the formula '(.*)' ends at column (\d+), where (.+) was expected(.*)$/, ([, formula, column, what, rest]) => PARTS[what] && `Die Formel „${formula}“ endet in Spalte ${column}, wo ${PARTS[what]} erwartet wird${COLUMN(rest)}`],
   [/^--hash: the formula '(.*)' has '(.*)' in column (\d+), where (.+) was expected(.*)$/, ([, formula, sign, column, what, rest]) => PARTS[what] && `Die Formel „${formula}“ hat „${sign}“ in Spalte ${column}, wo ${PARTS[what]} erwartet wird${COLUMN(rest)}`],
   [/^members and the other keys of its universe are answered exactly; a key outside the universe passes at a rate of (.+)$/, ([, share]) => `Mitglieder und die anderen Schlüssel des Universums werden fehlerfrei beantwortet; ein Schlüssel außerhalb besteht mit der Rate ${share}`],
+  [/^members and the other keys of its universe are answered exactly; a key of another partition has no answer; another key of a partition passes at a rate of ([^ ]+)(?: in the mean, ([^ ]+) to ([^ ]+))?$/, ([, mean, lowest, highest]) => `Mitglieder und die anderen Schlüssel des Universums werden fehlerfrei beantwortet; ein Schlüssel einer anderen Partition hat keine Antwort; ein anderer Schlüssel einer Partition besteht mit der Rate ${mean}${lowest ? ` im Mittel, ${lowest} bis ${highest}` : ''}`],
   [/^members$/, () => 'Mitglieder'],
   [/^other keys$/, () => 'die anderen Schlüssel'],
   [/^this is too large for the page; use the command line$/, () => 'Das ist zu groß für die Seite; die Kommandozeile kann es'],
@@ -78,7 +79,7 @@ export const EXTRAS = {
   buckets: 'Eimer', cells: 'Zellen', classic_fpr: 'Lehrbuch-Rate', counter_bits: 'Bits je Zähler', counters: 'Zähler', entries: 'Einträge', exceptions: 'Ausnahmen',
   expected_growth: 'Erwartetes Wachstum', fingerprint_bits: 'Bits je Fingerabdruck', first_columns: 'Spalten des ersten Abschnitts', guided_columns: 'Spalten des gelenkten Abschnitts', holds: 'Enthält', growth: 'Wachstum je Filter', ideal_fpr: 'Ideale Rate',
   initial_capacity: 'Anfangskapazität', last_section_keys: 'Schlüssel des letzten Abschnitts', layout: 'Anordnung', levels: 'Stufen', limit: 'Grenze der Schlüssel', load: 'Belegung', meaning: 'Bedeutung', members: 'Filter in der Kette',
-  members_after_1024fold_growth: 'Filter nach 1.024-fachem Wachstum', optimal_hashes: 'Bestes k', overflow_entries: 'Einträge im Überlauf', probe: 'Hashregel',
+  members_after_1024fold_growth: 'Filter nach 1.024-fachem Wachstum', optimal_hashes: 'Bestes k', overflow_entries: 'Einträge im Überlauf', partitions: 'Partitionen', probe: 'Hashregel',
   remainder_bits: 'Bits je Rest', segment_length: 'Segmentlänge', segments: 'Segmente', shards: 'Teile', slots: 'Plätze', stashed: 'Im Überlauf',
   stuck_counters: 'Zähler am Maximum', tightening: 'Faktor der Rate',
 };
