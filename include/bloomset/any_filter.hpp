@@ -161,6 +161,12 @@ class any_filter {
     model().covers(keys, covered);
   }
 
+  /// For partial.hpp: whether the bytes of the payload are in memory that decide the answer for
+  /// this key. Calls `has` with the ranges of bytes that the query reads.
+  bool trace(std::string_view key, const detail::has_interval& has) const {
+    return model().trace(key, has);
+  }
+
   /// Inserts in order, up to the first key without room (summary.done < keys.size()).
   result<insert_summary> insert(std::span<const std::string_view> keys) {
     return readmitting(keys, model().insert(keys));
@@ -388,6 +394,9 @@ struct kind_info {
   result<any_filter> (*build_of_partitions)(const plan_request&,
                                             const partitioned_hash_source& members,
                                             const partitioned_hash_source& others) = nullptr;
+  /// The bytes of the payload that open() reads. Null for kinds whose queries cannot be traced, and
+  /// which therefore cannot be opened in part (partial.hpp).
+  result<std::vector<byte_interval>> (*trace_open)(const stored_filter&) = nullptr;
 };
 
 /// The bits of the hashes of a filter of this request: 64, or 128 for two hashes of 64 bits.

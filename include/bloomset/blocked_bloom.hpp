@@ -205,6 +205,19 @@ class basic_blocked_bloom
     detail::blocks_may_contain(array(), hs, answers.data());
   }
 
+  /// For filters of which only some bytes are in memory (partial.hpp): whether those are that
+  /// decide may_contain(h). Calls `has` with byte ranges that it reads.
+  template <class Has>
+  bool trace(hash64 h, Has&& has) const {
+    return detail::with_layout(params_.layout, [&](auto layout) {
+      const std::uint64_t at = layout.block_of(h, params_.blocks) * layout.block_bytes;
+      return has(byte_interval{at, at + layout.block_bytes});
+    });
+  }
+  /// The bytes that open() reads: none.
+  template <class Use>
+  static void trace_open(const blocked_bloom_params&, Use&&) {}
+
   /// Answers a batch with up to `threads` threads; 0 uses one thread per core. Precondition:
   /// answers.size() >= hs.size().
   void may_contain_parallel(std::span<const hash64> hs, std::span<bool> answers,

@@ -111,6 +111,20 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
     in_groups(hs, [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
+  /// For filters of which only some bytes are in memory (partial.hpp): whether those are that
+  /// decide may_contain(h). Calls `has` with byte ranges that it reads.
+  template <class Has>
+  bool trace(const hash_type& h, Has&& has) const {
+    const std::byte* const bits = bits_.bytes().data();
+    return detail::trace_places(
+        probe_, h, params_, has,
+        [](std::uint64_t place) { return byte_interval{place >> 3, (place >> 3) + 1}; },
+        [bits](std::uint64_t place) { return !detail::test_bit(bits, place); });
+  }
+  /// The bytes that open() reads: none.
+  template <class Use>
+  static void trace_open(const bloom_params&, Use&&) {}
+
   /// Inserts the key of this hash. Returns `inserted` if at least one of its bits was clear: the
   /// key was certainly new.
   insert_outcome insert(const hash_type& h) noexcept

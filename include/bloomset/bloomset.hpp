@@ -14,6 +14,7 @@
 #include <bloomset/file.hpp>
 #include <bloomset/file_index.hpp>
 #include <bloomset/fuse.hpp>
+#include <bloomset/partial.hpp>
 #include <bloomset/partitioned_exact.hpp>
 #include <bloomset/plan/formulas.hpp>
 #include <bloomset/plan/units.hpp>

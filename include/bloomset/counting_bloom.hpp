@@ -133,6 +133,24 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
     in_groups(hs, [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
+  /// For filters of which only some bytes are in memory (partial.hpp): whether those are that
+  /// decide may_contain(h). Calls `has` with byte ranges that it reads.
+  template <class Has>
+  bool trace(const hash_type& h, Has&& has) const {
+    return with_counters([&](auto counters) {
+      return detail::trace_places(
+          probe_, h, params_.array, has,
+          [&](std::uint64_t place) {
+            const std::uint64_t at = counters.offset(place);
+            return byte_interval{at, at + (counters.width + 7) / 8};
+          },
+          [&](std::uint64_t place) { return counters.get(counters_.bytes().data(), place) == 0; });
+    });
+  }
+  /// The bytes that open() reads: none.
+  template <class Use>
+  static void trace_open(const counting_bloom_params&, Use&&) {}
+
   /// The number of copies of this hash's key, or more. A result of ceiling() is not a bound: there
   /// may be more copies.
   std::uint64_t count(const hash_type& h) const noexcept {

@@ -117,6 +117,21 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
     detail::cuckoo_may_contain(layout_, bytes_.bytes().data(), stashed_, hs, answers.data());
   }
 
+  /// For filters of which only some bytes are in memory (partial.hpp): whether those are that
+  /// decide may_contain(h). Calls `has` with byte ranges that it reads.
+  template <class Has>
+  bool trace(const hash_type& h, Has&& has) const {
+    const cuckoo_place at = layout_.place(h);
+    const bool has_first = has(layout_.bucket_bytes(at.first));
+    return has(layout_.bucket_bytes(at.second)) && has_first;
+  }
+  /// The bytes that open() reads, except zeros: the stash.
+  template <class Use>
+  static void trace_open(const cuckoo_params& params, Use&& use) {
+    const detail::cuckoo_layout layout(params.buckets, params.slots, params.fingerprint_bits);
+    use(byte_interval{layout.stash_at(), layout.payload_bytes()});
+  }
+
   /// Inserts one copy. Returns `inserted` if there was none, `maybe_present` if there was one.
   /// Returns `full` or too_many_copies if there is no room; then nothing has changed.
   insert_outcome insert(const hash_type& h) noexcept

@@ -138,6 +138,16 @@ class basic_exact : public detail::key_overloads<basic_exact<Storage>> {
     sections_.contains(bytes().data(), hs, answers.data());
   }
 
+  /// For filters of which only some bytes are in memory (partial.hpp): whether those are that
+  /// decide may_contain(h). Calls `has` with byte ranges that it reads.
+  template <class Has>
+  bool trace(hash64 h, Has&& has) const {
+    return sections_.trace(bytes().data(), h, has);
+  }
+  /// The bytes that open() reads, except zeros: none.
+  template <class Use>
+  static void trace_open(const exact_params&, Use&&) {}
+
   const exact_params& params() const noexcept { return params_; }
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
 

@@ -151,6 +151,31 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
     }
   }
 
+  /// For filters of which only some bytes are in memory (partial.hpp): whether those are that
+  /// decide may_contain(h). Calls `has` with byte ranges that it reads.
+  template <class Has>
+  bool trace(const hash_type& h, Has&& has) const
+    requires(!growable_storage<Storage>)
+  {
+    const auto at = detail::place_of(params_, h);
+    const std::uint64_t begin = table().offset(at.segment);
+    const auto bytes = table().query(at).segment();
+    const auto copies = table_.segments[at.segment].copies();
+    const std::uint64_t after = begin + bytes.size();
+    const bool has_copies = copies.empty() || has(byte_interval{after, after + copies.size()});
+    const std::uint64_t offsets = begin + 2 * std::uint64_t{at.cell / detail::block_cells};
+    if (!has(byte_interval{offsets, offsets + 4})) return false;
+    const detail::segment_shape shape{params_.cell_bits, at.slot_bits};
+    const byte_interval block = detail::segment_view(shape, bytes).block_of(at.cell);
+    const std::uint64_t area = begin + shape.offset_bytes();
+    return has(byte_interval{area + block.begin, area + block.end}) && has_copies;
+  }
+  /// The bytes that open() reads: the list of segments.
+  template <class Use>
+  static void trace_open(const expandable_params& params, Use&& use) {
+    use(byte_interval{0, params.segments() * sizeof(detail::segment_entry)});
+  }
+
   /// Inserts one copy: `inserted` if no entry matched, otherwise `maybe_present`. On `full`
   /// nothing has changed.
   insert_outcome insert(const hash_type& h) noexcept

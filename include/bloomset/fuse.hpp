@@ -105,6 +105,32 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>>,
     }
   }
 
+  /// For filters of which only some bytes are in memory (partial.hpp): whether those are that
+  /// decide may_contain(h). Calls `has` with byte ranges that it reads.
+  template <class Has>
+  bool trace(hash64 h, Has&& has) const {
+    bool all = true;
+    if (params_.shards == 0) return all;
+    const detail::fuse_table all_shards = table();
+    const auto tell = [&](std::uint64_t slot) {
+      const std::uint64_t bit = slot * params_.fingerprint_bits;
+      const std::uint64_t at = params_.directory_bytes();
+      all &= has(
+          byte_interval{at + bit / 8, at + detail::bytes_for_bits(bit + params_.fingerprint_bits)});
+    };
+    if (params_.arity == 3) {
+      all_shards.template find<3, std::uint64_t>(h, tell);
+    } else {
+      all_shards.template find<4, std::uint64_t>(h, tell);
+    }
+    return all;
+  }
+  /// The bytes that open() reads, except zeros: the directory of shards.
+  template <class Use>
+  static void trace_open(const fuse_params& params, Use&& use) {
+    if (params.shards != 0) use(byte_interval{0, params.directory_bytes()});
+  }
+
   const fuse_params& params() const noexcept { return params_; }
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
 

@@ -4,6 +4,7 @@
 /// opened from them. The file format (file.hpp) adds a header and checksums.
 
 #include <array>
+#include <bloomset/detail/core/byte_interval.hpp>
 #include <bloomset/exceptions.hpp>
 #include <bloomset/hash.hpp>
 #include <bloomset/labels.hpp>

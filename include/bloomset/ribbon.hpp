@@ -120,6 +120,16 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>>,
     detail::retrieval_ops().matches_fingerprints({bytes().data(), levels_}, hs, answers.data());
   }
 
+  /// For filters of which only some bytes are in memory (partial.hpp): whether those are that
+  /// decide may_contain(h). Calls `has` with byte ranges that it reads.
+  template <class Has>
+  bool trace(hash64 h, Has&& has) const {
+    return detail::trace_retrieval<detail::window_64>(bytes().data(), levels_, h, has);
+  }
+  /// The bytes that open() reads, except zeros: none.
+  template <class Use>
+  static void trace_open(const ribbon_params&, Use&&) {}
+
   const ribbon_params& params() const noexcept { return params_; }
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
 

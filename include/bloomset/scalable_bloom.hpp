@@ -152,6 +152,26 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
     for (std::size_t i = 0; i < hs.size(); ++i) answers[i] = any_contains(chain, hs[i]);
   }
 
+  /// For filters of which only some bytes are in memory (partial.hpp): whether those are that
+  /// decide may_contain(h). Calls `has` with byte ranges that it reads.
+  template <class Has>
+  bool trace(const hash_type& h, Has&& has) const {
+    bool all = true;
+    std::uint64_t at = 0;
+    for (const member_type& member : members()) {
+      const bool decided = member.trace(h, [&](byte_interval in_member) {
+        return has(byte_interval{at + in_member.begin, at + in_member.end});
+      });
+      if (decided && member.may_contain(h)) return true;
+      all &= decided;
+      at += detail::round_up(member.size_in_bytes(), member_alignment);
+    }
+    return all;
+  }
+  /// The bytes that open() reads: none.
+  template <class Use>
+  static void trace_open(const scalable_bloom_params&, Use&&) {}
+
   /// Inserts the key of this hash. If it may be there already, returns `maybe_present` and changes
   /// nothing. A new key beyond the newest member's capacity opens the next member. Returns `full`,
   /// and changes nothing, if that member cannot be planned (plan_next_member) or memory runs out.

@@ -155,6 +155,23 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
     detail::vq_ops(layout_).may_contain(reader(), hs, answers.data());
   }
 
+  /// For filters of which only some bytes are in memory (partial.hpp): whether those are that
+  /// decide may_contain(h). Calls `has` with byte ranges that it reads.
+  template <class Has>
+  bool trace(const hash_type& h, Has&& has) const {
+    const auto bytes_of = [](std::uint64_t block) {
+      return byte_interval{block * detail::vq_block_bytes, (block + 1) * detail::vq_block_bytes};
+    };
+    const vector_quotient_place at = layout_.place(h);
+    const bool has_first = has(bytes_of(at.first));
+    return has(bytes_of(at.second)) && has_first;
+  }
+  /// The bytes that open() reads: the stash.
+  template <class Use>
+  static void trace_open(const vector_quotient_params& params, Use&& use) {
+    use(byte_interval{params.table_bytes() - detail::vq_stash_bytes, params.table_bytes()});
+  }
+
   /// Inserts one copy. Returns `inserted` if there was none, `maybe_present` if there was one, or
   /// `full`, which changes nothing.
   insert_outcome insert(const hash_type& h) noexcept

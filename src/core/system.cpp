@@ -53,6 +53,19 @@ void unmap_pages(std::byte* data, std::size_t size) noexcept {
   ::munmap(data, round_up(size, largest_page));
 }
 
+std::byte* map_sparse(std::size_t size) noexcept {
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+#if defined(MAP_NORESERVE)
+  flags |= MAP_NORESERVE;
+#endif
+  void* const got = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+  return got == MAP_FAILED ? nullptr : static_cast<std::byte*>(got);
+}
+
+void unmap_sparse(std::byte* data, std::size_t size) noexcept {
+  ::munmap(data, size);
+}
+
 std::uint64_t random_bits() noexcept {
   std::uint64_t bits = 0;
   return ::getentropy(&bits, sizeof bits) == 0 ? bits : 0;

@@ -18,6 +18,13 @@ std::byte* map_pages(std::size_t size, paging how) noexcept;
 /// Releases memory of map_pages(), with the requested size.
 void unmap_pages(std::byte* data, std::size_t size) noexcept;
 
+/// Zero bytes of which only those that are written take memory, so that there may be more of them
+/// than the machine has. Null if there is no address space. Precondition: size is not 0.
+std::byte* map_sparse(std::size_t size) noexcept;
+
+/// Releases memory of map_sparse(), with the requested size.
+void unmap_sparse(std::byte* data, std::size_t size) noexcept;
+
 /// Memory and swap of the machine in bytes, or the largest number if that is unknown. Systems with
 /// vm.overcommit_memory = 1 map any number of pages.
 std::uint64_t machine_bytes() noexcept;

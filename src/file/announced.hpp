@@ -12,6 +12,13 @@ namespace bloomset::detail {
 /// Precondition: the bytes have the signature and are at least a header.
 std::uint64_t announced_bytes(std::span<const std::byte> file) noexcept;
 
+/// The bytes of a header without parameters.
+inline constexpr std::size_t file_header_bytes = 64;
+
+/// The offset of the payload that this header announces; file_header_bytes if it is of another
+/// version. It may be wrong. The same precondition.
+std::uint64_t announced_payload_at(std::span<const std::byte> file) noexcept;
+
 }  // namespace bloomset::detail
 
 #pragma GCC visibility pop

@@ -19,7 +19,7 @@ using detail::block_bytes;
 using detail::format_failure;
 using detail::format_text;
 
-constexpr std::size_t header_bytes = 64;
+constexpr std::size_t header_bytes = detail::file_header_bytes;
 // The first byte is no text and has its top bit set, and the line ends are in both styles. A
 // transfer in text mode therefore damages it visibly, as with PNG's signature.
 constexpr std::array<unsigned char, 8> magic = {0x89, 'B', 'L', 'O', 'O', 'M', '\r', '\n'};
@@ -271,6 +271,11 @@ std::uint64_t detail::announced_bytes(std::span<const std::byte> file) noexcept 
   const auto raw = load<stored_header>(file.data());
   constexpr std::uint64_t most = std::uint64_t{1} << 62;
   return header_bytes + raw.parameter_bytes + std::min(raw.payload_bytes, most);
+}
+
+std::uint64_t detail::announced_payload_at(std::span<const std::byte> file) noexcept {
+  const auto raw = load<stored_header>(file.data());
+  return header_bytes + (raw.format_version == format_version ? raw.parameter_bytes : 0);
 }
 
 result<stored_filter> read_stored(const mapped_storage& bytes, verification how,

@@ -146,6 +146,14 @@ class halves_model final : public any_model {
     return needs_both();
   }
 
+  bool trace(std::string_view key, const has_interval& has) const override {
+    if (!halves_[0].trace(key, has)) return false;
+    if (!halves_[0].may_contain(key)) return true;
+    const std::uint64_t at = round_up(halves_[0].size_in_bytes(), block_bytes);
+    return halves_[1].trace(
+        key, [&](byte_interval bytes) { return has({at + bytes.begin, at + bytes.end}); });
+  }
+
   result<insert_summary> insert(std::span<const std::string_view> keys) override {
     auto first = halves_[0].insert(keys);
     if (!first) return first;
@@ -270,27 +278,9 @@ class halves_model final : public any_model {
   hash_seed seed_;
 };
 
-}  // namespace
-
-result<plan_report> plan_halves(const plan_request& request,
-                                result<plan_report> (*plan)(const plan_request&)) {
-  if (auto ok = check_halves(request); !ok) return fail(std::move(ok.error()));
-  auto half = plan_half(request, plan);
-  if (!half) return half;
-  return joined(*half, *half);
-}
-
-result<any_filter> make_halves(
-    const plan_request& request,
-    const std::function<result<any_filter>(const plan_request&, unsigned)>& make) {
-  if (auto ok = check_halves(request); !ok) return fail(std::move(ok.error()));
-  return halves_model::make([&](unsigned i) { return make(half_of(request, i), i); });
-}
-
-result<any_filter> open_halves(const stored_filter& stored, access how,
-                               result<any_filter> (*open)(const stored_filter&, access),
-                               std::size_t equal) {
-  if (stored.header.seed.is_locked()) return needs_key("the filter");
+/// The halves of a stored filter, which share its payload. The second begins at a multiple of
+/// block_bytes. Their parameters must begin with the same `equal` bytes.
+result<std::array<stored_filter, 2>> split_halves(const stored_filter& stored, std::size_t equal) {
   const auto damaged = [] {
     return fail(
         errc::corrupt,
@@ -335,7 +325,49 @@ result<any_filter> open_halves(const stored_filter& stored, access how,
       !std::ranges::equal(front(halves[0]), front(halves[1]))) {
     return damaged();
   }
-  return halves_model::make([&](unsigned i) { return open(halves.at(i), how); });
+  return halves;
+}
+
+}  // namespace
+
+result<plan_report> plan_halves(const plan_request& request,
+                                result<plan_report> (*plan)(const plan_request&)) {
+  if (auto ok = check_halves(request); !ok) return fail(std::move(ok.error()));
+  auto half = plan_half(request, plan);
+  if (!half) return half;
+  return joined(*half, *half);
+}
+
+result<any_filter> make_halves(
+    const plan_request& request,
+    const std::function<result<any_filter>(const plan_request&, unsigned)>& make) {
+  if (auto ok = check_halves(request); !ok) return fail(std::move(ok.error()));
+  return halves_model::make([&](unsigned i) { return make(half_of(request, i), i); });
+}
+
+result<any_filter> open_halves(const stored_filter& stored, access how,
+                               result<any_filter> (*open)(const stored_filter&, access),
+                               std::size_t equal) {
+  if (stored.header.seed.is_locked()) return needs_key("the filter");
+  const auto halves = split_halves(stored, equal);
+  if (!halves) return fail(halves.error());
+  return halves_model::make([&](unsigned i) { return open(halves->at(i), how); });
+}
+
+result<std::vector<byte_interval>> trace_open_halves(
+    const stored_filter& stored,
+    result<std::vector<byte_interval>> (*trace_open)(const stored_filter&), std::size_t equal) {
+  const auto halves = split_halves(stored, equal);
+  if (!halves) return fail(halves.error());
+  std::vector<byte_interval> all;
+  std::uint64_t at = 0;
+  for (const stored_filter& half : *halves) {
+    const auto own = trace_open(half);
+    if (!own) return own;
+    for (const byte_interval bytes : *own) all.push_back({at + bytes.begin, at + bytes.end});
+    at = round_up(half.payload.bytes().size(), block_bytes);
+  }
+  return all;
 }
 
 failure other_hash_bits(std::string_view kind, unsigned hash_bits) {

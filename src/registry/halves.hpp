@@ -29,6 +29,11 @@ result<any_filter> open_halves(const stored_filter& stored, access how,
                                result<any_filter> (*open)(const stored_filter&, access),
                                std::size_t equal);
 
+/// kind_info::trace_open of a stored filter of two halves.
+result<std::vector<byte_interval>> trace_open_halves(
+    const stored_filter& stored,
+    result<std::vector<byte_interval>> (*trace_open)(const stored_filter&), std::size_t equal);
+
 }  // namespace bloomset::detail
 
 #pragma GCC visibility pop

@@ -69,6 +69,7 @@ class kind_row {
     } else if constexpr (is_static) {
       row.build = build;
     }
+    if constexpr (is_traced) row.trace_open = trace_open;
     if constexpr (requires { K::in_hash_order; }) row.in_hash_order = K::in_hash_order;
     if constexpr (requires { K::copies_take_room; }) row.copies_take_room = K::copies_take_room;
     if constexpr (requires { K::copies_to_plan_for; }) {
@@ -83,6 +84,11 @@ class kind_row {
   static constexpr bool of_two_sets = requires { K::of_two_sets; };
   static constexpr bool takes_128_bits = requires { K::equal_in_halves; };
   static constexpr bool any_order = is_static || requires { K::any_order; };
+  using params_type = typename K::filter::params_type;
+  static constexpr bool is_traced =
+      requires(const params_type& params, void (*use)(byte_interval)) {
+        K::filter::trace_open(params, use);
+      };
 
   static result<spec_type> spec_of(const plan_request& request) {
     if (auto ok = check_options(request, K::name, K::options); !ok) return fail(ok.error());
@@ -195,6 +201,24 @@ class kind_row {
       if (how == access::writable) return as_any<owned>(open_stored<owned>(stored));
       return as_any<mapped>(open_stored<mapped>(stored));
     });
+  }
+
+  static result<std::vector<byte_interval>> trace_open(const stored_filter& stored)
+    requires is_traced
+  {
+    if constexpr (takes_128_bits) {
+      if (has_halves(stored.header.hash)) {
+        return trace_open_halves(stored, trace_open_one, K::equal_in_halves);
+      }
+    }
+    return trace_open_one(stored);
+  }
+  static result<std::vector<byte_interval>> trace_open_one(const stored_filter& stored) {
+    const auto params = params_type::decode(stored.header, stored.parameters);
+    if (!params) return fail(params.error());
+    std::vector<byte_interval> all;
+    K::filter::trace_open(*params, [&all](byte_interval bytes) { all.push_back(bytes); });
+    return all;
   }
 
   /// Converts a typed filter, or the failure to make one, to an any_filter.

@@ -101,6 +101,14 @@ class typed_model final : public any_model {
     }
   }
 
+  bool trace([[maybe_unused]] std::string_view key,
+             [[maybe_unused]] const has_interval& has) const override {
+    if constexpr (requires(const typename F::hash_type& h) { filter_.trace(h, has); }) {
+      return filter_.trace(filter_.hash_function()(std::as_bytes(std::span(key))), has);
+    }
+    return true;
+  }
+
   result<insert_summary> insert(std::span<const std::string_view> keys) override {
     if constexpr (insertable<F>) return filter_.insert(keys);
     return cannot("insert");

@@ -30,7 +30,7 @@ ROOMS = [
     ("registry", r"src/kinds/[a-z_]+/row\.cpp"),
     ("filters", r"src/(kinds|cpu)/"),
     ("file", r"include/bloomset/file\.hpp|src/file/"),
-    ("registry", r"include/bloomset/(any_filter|figures|property|advise|defaults)\.hpp|src/registry/"),
+    ("registry", r"include/bloomset/(any_filter|figures|partial|property|advise|defaults)\.hpp|src/registry/"),
     ("all", r"include/bloomset/bloomset\.hpp"),
     ("filters", r"include/bloomset/[a-z_]+\.hpp"),
     ("dialects", r"dialects/|integrations/leveldb/"),

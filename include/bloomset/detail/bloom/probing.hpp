@@ -34,6 +34,23 @@ void prefetch_places(const Probe& probe, const typename Probe::hash_type& h,
   }
 }
 
+/// trace() of a filter with k places (any_model.hpp). `range(place)` is the bytes of a place, and
+/// `is_clear(place)` tells whether they show that the key is not a member. The first two places are
+/// told alone: at a fill of 1/2, three of four non-members lack one of their bits.
+template <probe_scheme Probe, class Has, class Range, class Clear>
+bool trace_places(const Probe& probe, const typename Probe::hash_type& h, const bloom_params& array,
+                  Has&& has, Range&& range, Clear&& is_clear) {
+  bool all = true;
+  for (unsigned i = 0; i < array.hashes; ++i) {
+    const std::uint64_t place = probe.position(h, i, array.bits);
+    const bool here = has(range(place));
+    if (here && is_clear(place)) return true;
+    all &= here;
+    if (i == 1 && !all) return false;
+  }
+  return all;
+}
+
 /// The distinct places of a key, even if several of its probes have the same place. O(k^2)
 /// comparisons.
 class distinct_places {

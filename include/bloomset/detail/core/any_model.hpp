@@ -3,12 +3,14 @@
 // The interface behind any_filter.
 
 #include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/byte_interval.hpp>
 #include <bloomset/detail/core/source_memory.hpp>
 #include <bloomset/hash.hpp>
 #include <bloomset/image.hpp>
 #include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -20,6 +22,9 @@ struct filter_info;
 struct memory_mover;
 
 namespace detail {
+
+/// Whether these bytes of a payload are in memory.
+using has_interval = std::function<bool(byte_interval)>;
 
 /// A filter of any kind (src/registry/typed_model.hpp implements it).
 class any_model {
@@ -50,6 +55,11 @@ class any_model {
   virtual bool covers_all_keys() const noexcept { return true; }
   virtual void covers(std::span<const std::string_view> keys,
                       std::span<bool> covered) const noexcept;
+  /// Whether the bytes are in memory that decide the answer for this key, if only some bytes of the
+  /// payload are (partial.hpp). Calls `has` for the bytes that the query reads, besides those of
+  /// trace_open(). Where they decide which others are read and are not there, the others are told
+  /// by a later call. Kinds without kind_info::trace_open return true.
+  virtual bool trace(std::string_view key, const has_interval& has) const = 0;
   virtual result<insert_summary> insert(std::span<const std::string_view> keys) = 0;
   virtual result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads) = 0;
   virtual result<void> insert_part(std::span<const hash64> hashes, unsigned part,

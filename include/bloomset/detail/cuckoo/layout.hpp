@@ -11,6 +11,7 @@
 
 #include <bit>
 #include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/byte_interval.hpp>
 #include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -101,6 +102,12 @@ class cuckoo_layout {
   }
   void prefetch(const std::byte* payload, std::uint64_t bucket) const noexcept {
     prefetch_line(payload + (bucket * slots_ * bits_ >> 3));
+  }
+
+  /// The bytes of the payload that have slots of the bucket.
+  constexpr byte_interval bucket_bytes(std::uint64_t bucket) const noexcept {
+    const std::uint64_t bits = std::uint64_t{slots_} * bits_;
+    return {bucket * bits / 8, bytes_for_bits((bucket + 1) * bits)};
   }
 
   std::uint32_t get(const std::byte* payload, std::uint64_t bucket, unsigned slot) const noexcept {

@@ -29,12 +29,19 @@ class exact_sections {
 
   bool contains(const std::byte* payload, hash64 h) const noexcept {
     if (last_.empty()) return negated_;
-    const std::uint32_t fingerprint = fingerprint_of(h.value);
-    if (retrieve<window_128>(payload, first_, h) != (fingerprint & first_mask_) ||
-        retrieve<window_64>(payload, guided_, h) != ((fingerprint >> shift_) & guided_mask_)) {
-      return negated_;
-    }
+    if (!passes_first(payload, h) || !passes_guided(payload, h)) return negated_;
     return (retrieve<window_128>(payload, last_, last_section_hash(h)) != 0) != negated_;
+  }
+
+  /// Whether the bytes are in memory that decide the answer for a hash (any_model.hpp, trace()).
+  template <class Has>
+  bool trace(const std::byte* payload, hash64 h, Has&& has) const {
+    if (last_.empty()) return true;
+    if (!trace_retrieval<window_128>(payload, first_, h, has)) return false;
+    if (!passes_first(payload, h)) return true;
+    if (!trace_retrieval<window_64>(payload, guided_, h, has)) return false;
+    if (!passes_guided(payload, h)) return true;
+    return trace_retrieval<window_128>(payload, last_, last_section_hash(h), has);
   }
 
   /// The same for a batch. Precondition: answers has room for it.
@@ -42,6 +49,14 @@ class exact_sections {
                 bool* answers) const noexcept;
 
  private:
+  bool passes_first(const std::byte* payload, hash64 h) const noexcept {
+    return retrieve<window_128>(payload, first_, h) == (fingerprint_of(h.value) & first_mask_);
+  }
+  bool passes_guided(const std::byte* payload, hash64 h) const noexcept {
+    return retrieve<window_64>(payload, guided_, h) ==
+           ((fingerprint_of(h.value) >> shift_) & guided_mask_);
+  }
+
   std::vector<retrieval_level_view> first_;
   std::vector<retrieval_level_view> guided_;
   std::vector<retrieval_level_view> last_;

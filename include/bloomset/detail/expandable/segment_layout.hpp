@@ -24,6 +24,7 @@
 
 #include <bit>
 #include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/byte_interval.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -73,6 +73,14 @@ class segment_table : public std::conditional_t<std::same_as<Storage, owned_stor
     const auto bytes = segments[at.segment].bytes.bytes();
     return {bytes.data(), bytes.size(), at.remainder, at.cell, at.slot_bits};
   }
+  /// The first byte of a segment in the payload.
+  std::uint64_t offset(std::uint64_t number) const noexcept
+    requires(!owns)
+  {
+    const auto first = segments.front().bytes.bytes();
+    return list.size() * sizeof(segment_entry) +
+           static_cast<std::uint64_t>(segments[number].bytes.bytes().data() - first.data());
+  }
   /// Copies that are counted beside the table.
   std::uint64_t counted(const segment_place& at, hash64 h) const noexcept {
     return counts_copies ? counted_of(segments[at.segment].copies(), h) : 0;

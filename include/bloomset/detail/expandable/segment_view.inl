@@ -66,6 +66,13 @@ class segment_view {
     return begin <= end && end <= limit_ && begin <= last_begin_;
   }
 
+  /// The bytes of a cell's block in the area; none if they cannot be read.
+  byte_interval block_of(std::size_t cell) const noexcept {
+    const std::size_t begin = block_offset(cell / block_cells);
+    const std::size_t end = block_offset(cell / block_cells + 1);
+    return is_inside(begin, end) ? byte_interval{begin, end} : byte_interval{};
+  }
+
   void prefetch_block(std::size_t cell) const noexcept {
     const std::size_t block = cell / block_cells;
     prefetch_line(area_ + block_offset(block));

@@ -11,6 +11,7 @@
 // adjacent bytes for a window of W slots, and needs no shifts. This costs 0.1% in slots.
 
 #include <bloomset/detail/core/bits.hpp>
+#include <bloomset/detail/core/byte_interval.hpp>
 #include <bloomset/hash.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -173,6 +174,25 @@ template <class Window, class Use>
     if (!is_bumped<Window>(place)) return use(place, y);
   }
   return decltype(use(retrieval_place{}, y)){};
+}
+
+/// Whether the bytes are in memory that decide the value of a hash (any_model.hpp, trace()).
+template <class Window, class Has>
+bool trace_retrieval(const std::byte* payload, std::span<const retrieval_level_view> levels,
+                     hash64 h, Has&& has) {
+  std::uint64_t y = h.value;
+  for (const retrieval_level_view& level : levels) {
+    y = retrieval_hash(y, level.seed);
+    const retrieval_place place = retrieval_place_of<Window>(payload, level, y);
+    const auto window_at = static_cast<std::uint64_t>(place.window - payload);
+    const auto code_at = static_cast<std::uint64_t>(place.code - payload);
+    const bool has_window =
+        has(byte_interval{window_at, window_at + std::uint64_t{Window::groups} * place.columns});
+    // A level that does not bump has no codes.
+    if (level.code_mask != 0 && !has(byte_interval{code_at, code_at + 1})) return false;
+    if (!is_bumped<Window>(place)) return has_window;
+  }
+  return true;
 }
 
 /// The value of a hash; 0 without levels.
