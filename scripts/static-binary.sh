@@ -70,9 +70,9 @@ with_cmake() {
   cmake --build "$made/source/made"
   cmake --install "$made/source/made"
 }
-# Only digests are used.
+# Only digests and Ed25519 are used.
 digests() {
-  ./Configure "linux-$cpu" --prefix="$made" --libdir=lib no-shared no-module no-tests no-sock no-cms no-ec no-dh no-dsa
+  ./Configure "linux-$cpu" --prefix="$made" --libdir=lib no-shared no-module no-tests no-sock no-cms no-dh no-dsa
   make "-j$(nproc)" build_generated libcrypto.a libcrypto.pc
   mkdir -p "$made/lib/pkgconfig" "$made/include"
   cp libcrypto.a "$made/lib" && cp libcrypto.pc "$made/lib/pkgconfig" && cp -r include/openssl "$made/include"

@@ -12,6 +12,7 @@
 #include "input/stored_reader.hpp"
 #include "memory/deferred_lines.hpp"
 #include "memory/memory_limit.hpp"
+#include "remote/transfer_options.hpp"
 #include "report/match_printer.hpp"
 #include "terminal/declare.hpp"
 #include "terminal/output.hpp"
@@ -26,6 +27,7 @@ struct check_options {
   std::string filter;
   std::vector<std::string> more_filters;
   format_options format;
+  transfer_options transfer;
   input_options input;
   bool invert = false;
   bool unknown = false;
@@ -67,7 +69,9 @@ result<tally> check_in_order(const check_options& options, const query& asked, k
     const auto batch = input.next();
     if (!batch) return fail(batch.error());
     if (batch->lines.empty()) break;
-    const std::size_t now = asked.ask(*batch, said);
+    const auto asked_now = asked.ask(*batch, said);
+    if (!asked_now) return fail(asked_now.error());
+    const std::size_t now = *asked_now;
     selected += now;
     if (input.prompted() && !options.quiet && !options.count && !options.json) {
       printer.print_verdict(said, out);
@@ -99,7 +103,7 @@ struct share {
     text.clear();
     return for_each_batch(block, input, reader ? &*reader : nullptr, lines,
                           [&](const key_batch& batch) {
-                            const std::size_t now = asked.ask(batch, said);
+                            const std::size_t now = *asked.ask(batch, said);  // is not remote
                             selected += now;
                             if (now != 0 && !options.quiet && !options.count) {
                               printer.print(batch, said, text);
@@ -275,7 +279,14 @@ result<status> check(check_options& options) {
   }
   const auto memory = options.input.memory.read();
   if (!memory) return fail(memory.error());
-  const auto asked = query::open(std::move(filters), options.format,
+  const auto limits = options.transfer.read();
+  if (!limits) return fail(limits.error());
+  if ((*reader)->secret && std::ranges::any_of(filters, is_url)) {
+    return fail(errc::unsupported,
+                "the ranges that are read from a server show it which secret is queried; download "
+                "the file");
+  }
+  const auto asked = query::open(std::move(filters), options.format, *limits,
                                  options.verify ? verification::always : verification::automatic,
                                  options.unknown  ? selection::unknown
                                  : options.invert ? selection::non_members
@@ -291,7 +302,8 @@ result<status> check(check_options& options) {
   key_input& input = **opened;
   output out;
   const bool parallel = input.total_bytes().value_or(0) >= min_bytes_for_threads &&
-                        !options.prints_places() && !input.secret() && !input.in_order();
+                        !options.prints_places() && !input.secret() && !input.in_order() &&
+                        !asked->is_remote();
   const auto sum = is_on_disk(options, *asked, *memory, input)
                        ? check_on_disk(options, *asked->in_hash_order(), *memory, input, out)
                    : parallel ? check_in_parallel(options, *asked, input, out)
@@ -319,7 +331,8 @@ result<status> check(check_options& options) {
 
 action define(CLI::App& app) {
   auto options = std::make_shared<check_options>();
-  option(app, "FILTER", options->filter, "a filter; - is stdin").required();
+  option(app, "FILTER", options->filter, "a filter; - is stdin, and it may be an http(s) URL")
+      .required();
   option(app, "--filter", options->more_filters,
          "another filter to query; the names of the matching filters and a tab then precede "
          "each line")
@@ -353,6 +366,7 @@ action define(CLI::App& app) {
        "fail if --keys is not the reader that made the filter's keys")
       .under(headings::input);
   options->format.declare(app);
+  options->transfer.declare(app);
   options->input.declare(app, keys::purpose::ask, true);
   find_declared(app, "--memory-limit")
       .meaning(
@@ -374,6 +388,7 @@ command check_command() {
       "  bloomset check pwned.bloom --keys password\n"
       "  bloomset check bad.bloom --keys safe-browsing --json urls.txt\n"
       "  ssh host cat seen.bloom | bloomset check -n -H - *.log\n"
+      "  bloomset check https://example.com/members.bloom visitors.txt\n"
       "  if echo alice@example.com | bloomset check -q members.bloom; then ...\n"
       "\n"
       "Exit 0 if some line is selected, 1 if none is, 2 on an error. Without -v, the key of a\n"
@@ -387,7 +402,12 @@ command check_command() {
       "back instead, and the lines are printed at the end, in their order. This works for one "
       "filter\n"
       "of kind " +
-          kinds_that(&kind_info::in_hash_order, " or ") + ", without --json, -n and -H.\n",
+          kinds_that(&kind_info::in_hash_order, " or ") +
+          ", without --json, -n and -H.\n"
+          "\n"
+          "Of a filter behind a URL, only the bytes that the keys need are read, by range "
+          "requests.\n"
+          "Its own checksum is then not verified, and the server can see which keys are queried.\n",
       check::define};
 }
 

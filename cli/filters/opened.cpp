@@ -14,6 +14,7 @@
 #include "input/input.hpp"
 #include "input/packing.hpp"
 #include "input/stored_reader.hpp"
+#include "remote/http.hpp"
 #include "terminal/declare.hpp"
 
 namespace bloomset::cli {
@@ -93,6 +94,12 @@ result<filter_opener> filter_opener::make(const format_options& options) {
 
 result<mapped_storage> filter_opener::bytes_of(const std::string& name, std::string& shown) {
   shown = name;
+  if (is_url(name)) {
+    return fail(errc::unsupported,
+                shown_url(name) +
+                    ": only 'bloomset check' reads a filter from a URL; download the "
+                    "file");
+  }
   if (name != "-") return map_bytes(name);
   shown = stdin_name;
   if (::isatty(STDIN_FILENO) != 0) {
@@ -109,11 +116,17 @@ result<mapped_storage> filter_opener::bytes_of(const std::string& name, std::str
 result<opened_filter> filter_opener::open(const std::string& given, access how, verification verify,
                                           key_parts* parts) {
   std::string name;
-  auto bytes = bytes_of(given, name);
-  if (!bytes) return fail(std::move(bytes.error()));
-  if (!has_signature(bytes->bytes())) return open_foreign(name, *bytes, how, verify);
+  const auto bytes = bytes_of(given, name);
+  if (!bytes) return fail(bytes.error());
+  return open_bytes(*bytes, name, how, verify, parts);
+}
+
+result<opened_filter> filter_opener::open_bytes(const mapped_storage& bytes,
+                                                const std::string& name, access how,
+                                                verification verify, key_parts* parts) {
+  if (!has_signature(bytes.bytes())) return open_foreign(name, bytes, how, verify);
   ours_ = name;
-  auto stored = read_stored(*bytes, verify, name);
+  auto stored = read_stored(bytes, verify, name);
   if (!stored) return fail(stored.error());
   if (auto ok = unlock(*stored, key_, name); !ok) return fail(std::move(ok.error()));
   if (parts != nullptr) *parts = std::exchange(stored->header.parts, {});

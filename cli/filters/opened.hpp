@@ -53,6 +53,9 @@ class filter_opener {
   result<opened_filter> open(const std::string& name, access how = access::read_only,
                              verification verify = verification::automatic,
                              key_parts* parts = nullptr);
+  /// Opens the filter in these bytes, as open() opens a file's. Messages call it `name`.
+  result<opened_filter> open_bytes(const mapped_storage& bytes, const std::string& name, access how,
+                                   verification verify, key_parts* parts = nullptr);
 
   /// The info() of the filter in a file, which open() would open, or the figures of an index of
   /// files. It needs no secret key, but fails if one is given that is not the filter's.

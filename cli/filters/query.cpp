@@ -52,14 +52,25 @@ bool has_fitting(const opened_filter& filter, std::span<const std::string_view> 
 }  // namespace
 
 result<query> query::open(std::vector<std::string> names, const format_options& format,
-                          verification verify, selection select) {
+                          const transfer_limits& limits, verification verify, selection select) {
   query made(select);
   auto opener = filter_opener::make(format);
   if (!opener) return fail(std::move(opener.error()));
   for (std::string& name : names) {
+    if (is_url(name)) {
+      auto source = remote_filter::open(name, limits, verify == verification::always);
+      if (!source) return fail(std::move(source.error()));
+      auto opened = opener->open_bytes(source->bytes(), source->name(), access::read_only,
+                                       source->is_whole() ? verify : verification::header);
+      if (!opened) return fail(std::move(opened.error()));
+      made.filters_.push_back(
+          {source->name(), std::move(*opened),
+           source->is_whole() ? nullptr : std::make_unique<remote_filter>(std::move(*source))});
+      continue;
+    }
     auto opened = opener->open(name, access::read_only, verify);
     if (!opened) return fail(std::move(opened.error()));
-    made.filters_.push_back({std::move(name), std::move(*opened)});
+    made.filters_.push_back({std::move(name), std::move(*opened), nullptr});
   }
   if (auto ok = opener->all_used(); !ok) return fail(std::move(ok.error()));
   for (const named_filter& each : made.filters_) {
@@ -72,7 +83,7 @@ result<query> query::open(std::vector<std::string> names, const format_options& 
 
 const any_filter* query::in_hash_order() const {
   const auto* const ours = std::get_if<any_filter>(&filters_.front().filter);
-  if (filters_.size() != 1 || ours == nullptr) return nullptr;
+  if (filters_.size() != 1 || ours == nullptr || is_remote()) return nullptr;
   const filter_header header = ours->image().header;
   const bool sorts = find_kind(header.kind)->in_hash_order && filter_hasher::is_one(header.hash);
   return sorts ? ours : nullptr;
@@ -89,7 +100,7 @@ std::uint64_t query::size_in_bytes() const {
   std::uint64_t sum = 0;
   for (const named_filter& each : filters_) {
     const auto* const ours = std::get_if<any_filter>(&each.filter);
-    if (ours != nullptr) sum += ours->size_in_bytes();
+    if (ours != nullptr && each.source == nullptr) sum += ours->size_in_bytes();
   }
   return sum;
 }
@@ -146,7 +157,17 @@ std::span<bool> query::find_unknown(const key_batch& batch, answers& said) const
   return unknown;
 }
 
-std::size_t query::ask(const key_batch& batch, answers& said) const {
+bool query::is_remote() const noexcept {
+  return std::ranges::any_of(filters_,
+                             [](const named_filter& each) { return each.source != nullptr; });
+}
+
+result<std::size_t> query::ask(const key_batch& batch, answers& said) const {
+  for (const named_filter& each : filters_) {
+    if (each.source == nullptr) continue;
+    const auto& filter = std::get<any_filter>(each.filter);
+    if (auto ok = each.source->fetch_for(filter, batch.keys); !ok) return fail(ok.error());
+  }
   const std::size_t lines = batch.lines.size();
   const auto selected = said.selected.first(lines);
   std::fill(selected.begin(), selected.end(), false);

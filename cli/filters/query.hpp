@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "filters/opened.hpp"
 #include "input/record_keys.hpp"
 #include "input/stored_reader.hpp"
+#include "remote/remote_filter.hpp"
 
 namespace bloomset::cli {
 
@@ -42,9 +44,10 @@ enum class selection : std::uint8_t {
 /// Queries any number of filters. Threads may query at once, each with its own answers.
 class query {
  public:
-  /// Opens the filters. Fails if one cannot be queried, or if no filter uses an option of `format`.
+  /// Opens the filters; a name may be a URL. Fails if one cannot be queried, or if no filter uses
+  /// an option of `format`.
   static result<query> open(std::vector<std::string> names, const format_options& format,
-                            verification verify, selection select);
+                            const transfer_limits& limits, verification verify, selection select);
 
   /// The one filter, if its queries can be sorted by their hashes, so that its memory is read from
   /// begin to end. Null for several filters and for others.
@@ -63,13 +66,17 @@ class query {
   /// if it has no such form.
   std::string wrong_form(std::size_t filter, std::uint64_t keys) const;
 
-  /// Queries all filters. Returns the number of lines selected.
-  std::size_t ask(const key_batch& batch, answers& said) const;
+  /// Whether ask() reads bytes of a filter from a server. Then only one thread may call it.
+  bool is_remote() const noexcept;
+
+  /// Queries all filters. Returns the number of lines selected. Fails only if is_remote().
+  result<std::size_t> ask(const key_batch& batch, answers& said) const;
 
  private:
   struct named_filter {
     std::string name;
     opened_filter filter;
+    std::unique_ptr<remote_filter> source;  // of the bytes that are not there yet, or null
   };
 
   explicit query(selection select) : select_(select) {}
