@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <bloomset/any_filter.hpp>
+#include <optional>
 
 #include "commands/all.hpp"
 #include "filters/opened.hpp"
+#include "signing/minisign.hpp"
 #include "terminal/declare.hpp"
 #include "terminal/parse_error.hpp"
 
@@ -21,30 +23,72 @@ result<void> verify(const std::string& file) {
   return {};
 }
 
-action define(CLI::App& app) {
-  auto files = std::make_shared<std::vector<std::string>>();
-  option(app, "FILE", *files, "filters").required();
-  return [files]() -> result<status> {
-    status outcome = done;
-    for (const std::string& file : *files) {
-      if (const auto sound = verify(file); sound) {
-        fmt::print("{}: ok\n", one_line(file));
-      } else {
-        fmt::print(stderr, "bloomset verify: {}\n", one_line(sound.error().message));
-        outcome = status::error;
-      }
+/// The line for a file whose signature is right. Filters are verified, too.
+result<std::string> verify_signed(const minisign_key& key, const std::string& file) {
+  if (file == "-") {
+    return fail(errc::invalid_argument,
+                "-: a signature is beside its file; give the name of the file");
+  }
+  const auto comment = verify_minisign(key, file);
+  if (!comment) return fail(comment.error());
+  const auto bytes = map_bytes(file);
+  if (bytes && has_signature(bytes->bytes())) {
+    if (auto sound = verify(file); !sound) return fail(std::move(sound.error()));
+  }
+  return fmt::format("{}: ok, signed: {}\n", one_line(file), one_line(*comment));
+}
+
+struct verify_options {
+  std::vector<std::string> files;
+  std::string public_key;
+};
+
+result<status> verify_all(const verify_options& options) {
+  std::optional<minisign_key> key;
+  if (!options.public_key.empty()) {
+    const auto read = named("--public-key", read_minisign_key(options.public_key));
+    if (!read) return fail(read.error());
+    key = *read;
+  }
+  status outcome = done;
+  for (const std::string& file : options.files) {
+    auto line = key ? verify_signed(*key, file) : [&]() -> result<std::string> {
+      if (auto sound = verify(file); !sound) return fail(std::move(sound.error()));
+      return one_line(file) + ": ok\n";
+    }();
+    if (line) {
+      fmt::print("{}", *line);
+    } else {
+      fmt::print(stderr, "bloomset verify: {}\n", one_line(line.error().message));
+      outcome = status::error;
     }
-    return outcome;
-  };
+  }
+  return outcome;
+}
+
+action define(CLI::App& app) {
+  auto options = std::make_shared<verify_options>();
+  option(app, "FILE", options->files, "filters, or with --public-key any files").required();
+  option(app, "--public-key", options->public_key,
+         "check the signature in FILE.minisig of each file: a public key of minisign, as a file or "
+         "as its text")
+      .value("KEY");
+  return [options] { return verify_all(*options); };
 }
 
 }  // namespace verify
 }  // namespace
 
 command verify_command() {
-  return {"verify", "check every byte of filters against their checksums",
+  return {"verify", "check every byte of filters against their checksums, and signatures of files",
           "  bloomset verify members.bloom\n"
-          "  bloomset verify *.bloom && echo all whole\n",
+          "  bloomset verify *.bloom && echo all whole\n"
+          "  bloomset verify --public-key publisher.pub manifest.json members.bloom\n"
+          "\n"
+          "Checksums find damage. A signature, which minisign makes (minisign -S -m FILE), shows\n"
+          "that who has the secret key signed these bytes. It does not show that they are the\n"
+          "newest ones, or that the file still has the name under which it was signed: the\n"
+          "printed comment, which is signed too, may have both.\n",
           verify::define};
 }
 
