@@ -70,6 +70,45 @@ void use(const bloomset::file_index& index) {
   require(!index.figures().empty(), "no figures");
 }
 
+/// The same file, of which only the bytes are read that opening and querying need: no byte outside
+/// of it, and the answers of the whole file.
+void use_in_part(const std::vector<std::byte>& file) {
+  auto part = bloomset::partial_file::make(file.size());
+  require(part.has_value(), "no memory for a part");
+  const auto fetch = [&](const std::vector<bloomset::byte_interval>& missing) {
+    for (const auto [begin, end] : missing) {
+      require(begin < end && end <= file.size(), "a range outside of the file");
+      part->put(begin, std::span(file).subspan(begin, end - begin));
+    }
+    return !missing.empty();
+  };
+  for (int steps = 0;; ++steps) {
+    require(steps < 8, "opening takes too many steps");
+    const auto missing = bloomset::missing_to_open(*part, "fuzz.bloom");
+    if (!missing) return require_sentence(missing.error());
+    if (!fetch(*missing)) break;
+  }
+  const auto open = [](const bloomset::mapped_storage& bytes) {
+    const auto stored = bloomset::read_stored(bytes, bloomset::verification::header, "fuzz.bloom");
+    require(stored.has_value(), "a header that was read is refused");
+    return bloomset::open_any(*stored, bloomset::access::read_only, "fuzz.bloom");
+  };
+  const auto filter = open(part->storage());
+  const auto whole = open(bloomset::mapped_storage(nullptr, file));
+  if (!filter) {
+    require(!whole, "a part is refused, and the whole file is not");
+    return require_sentence(filter.error());
+  }
+  const std::array<std::string_view, 3> keys = {"alice", "bob", ""};
+  for (int steps = 0; fetch(bloomset::missing_to_query(*part, *filter, keys)); ++steps) {
+    require(steps < 300, "a query takes too many steps");
+  }
+  for (const std::string_view key : keys) {
+    require(!whole || filter->may_contain(key) == whole->may_contain(key),
+            "a part answers otherwise than the whole file");
+  }
+}
+
 bool is_sealed = false;
 
 }  // namespace
@@ -94,6 +133,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     bloomset::test::reseal(file);
   }
+  use_in_part(file);
   using bloomset::verification;
   for (const auto how : {verification::always, verification::header}) {
     const auto stored =

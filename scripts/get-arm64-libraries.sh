@@ -11,7 +11,7 @@ apt=(apt-get -q -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o Dir:
 "${apt[@]}" update
 "${apt[@]}" install -y --download-only --no-install-recommends libxxhash-dev libfmt-dev libssl-dev \
   libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev libidn2-dev libgtest-dev librapidcheck-dev \
-  libleveldb-dev libsnappy-dev
+  libleveldb-dev libsnappy-dev libcurl4-openssl-dev
 mkdir -p usr/lib
 ln -sfn usr/lib lib  # as in an installed system; packages of this release use both names
 for package in apt/archives/*.deb; do dpkg-deb --fsys-tarfile "$package" | tar -x --keep-directory-symlink; done

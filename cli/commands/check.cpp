@@ -262,6 +262,11 @@ result<status> check(check_options& options) {
   if (!reader) return fail(reader.error());
   std::vector<std::string> filters = {options.filter};
   filters.insert(filters.end(), options.more_filters.begin(), options.more_filters.end());
+  if ((*reader)->secret && std::ranges::any_of(filters, is_url)) {
+    return fail(errc::unsupported,
+                "the ranges that are read from a server show it which secret is queried; download "
+                "the file");
+  }
   if ((*reader)->secret) {  // a password given as an argument takes the place of FILTER
     const std::span<const std::string> all(filters);
     if (auto ok = check_unshown(all.first(1), "FILTER"); !ok) return fail(std::move(ok.error()));
@@ -281,11 +286,6 @@ result<status> check(check_options& options) {
   if (!memory) return fail(memory.error());
   const auto limits = options.transfer.read();
   if (!limits) return fail(limits.error());
-  if ((*reader)->secret && std::ranges::any_of(filters, is_url)) {
-    return fail(errc::unsupported,
-                "the ranges that are read from a server show it which secret is queried; download "
-                "the file");
-  }
   const auto asked = query::open(std::move(filters), options.format, *limits,
                                  options.verify ? verification::always : verification::automatic,
                                  options.unknown  ? selection::unknown

@@ -10,6 +10,7 @@
 
 #if defined(BLOOMSET_CURL)
 #include <curl/curl.h>
+#include <dlfcn.h>
 
 #include <charconv>
 #include <chrono>
@@ -61,6 +62,48 @@ namespace {
 constexpr std::size_t max_parts = 64;
 constexpr std::uint64_t max_parted_bytes = std::uint64_t{1} << 20;  // in memory at once
 constexpr int max_tries = 4;
+
+/// The functions of libcurl, which is loaded when a URL is read: it and its thirty libraries would
+/// double the time that every start of the program takes.
+struct curl_library {
+  decltype(&::curl_global_init) global_init = nullptr;
+  decltype(&::curl_easy_init) easy_init = nullptr;
+  decltype(&::curl_easy_cleanup) easy_cleanup = nullptr;
+  decltype(&::curl_easy_setopt) easy_setopt = nullptr;
+  decltype(&::curl_easy_perform) easy_perform = nullptr;
+  decltype(&::curl_easy_getinfo) easy_getinfo = nullptr;
+  decltype(&::curl_easy_strerror) easy_strerror = nullptr;
+  decltype(&::curl_slist_append) slist_append = nullptr;
+  decltype(&::curl_slist_free_all) slist_free_all = nullptr;
+  bool ready = false;
+
+  static const curl_library& loaded() {
+    static const curl_library library;
+    return library;
+  }
+
+ private:
+  curl_library() noexcept {
+    void* from = ::dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (from == nullptr) from = ::dlopen("libcurl.4.dylib", RTLD_NOW | RTLD_LOCAL);
+    ready = from != nullptr && find(from, "curl_global_init", global_init) &&
+            find(from, "curl_easy_init", easy_init) &&
+            find(from, "curl_easy_cleanup", easy_cleanup) &&
+            find(from, "curl_easy_setopt", easy_setopt) &&
+            find(from, "curl_easy_perform", easy_perform) &&
+            find(from, "curl_easy_getinfo", easy_getinfo) &&
+            find(from, "curl_easy_strerror", easy_strerror) &&
+            find(from, "curl_slist_append", slist_append) &&
+            find(from, "curl_slist_free_all", slist_free_all) &&
+            global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  }
+
+  template <class Function>
+  static bool find(void* from, const char* name, Function& function) noexcept {
+    function = reinterpret_cast<Function>(::dlsym(from, name));
+    return function != nullptr;
+  }
+};
 
 /// The headers of an answer.
 struct answer {
@@ -150,10 +193,22 @@ class connection {
   using body_sink = std::function<result<void>(const answer&, std::span<const std::byte>)>;
 
   static result<connection> make(const std::string& url, const transfer_limits& limits) {
-    static const CURLcode ready = ::curl_global_init(CURL_GLOBAL_DEFAULT);
-    CURL* const handle = ready == CURLE_OK ? ::curl_easy_init() : nullptr;
-    if (handle == nullptr) return fail(errc::out_of_memory, "libcurl could not be started");
-    return connection(handle, url, limits);
+    const curl_library& curl = curl_library::loaded();
+    CURL* const handle = curl.ready ? curl.easy_init() : nullptr;
+    if (handle == nullptr) {
+      return fail(errc::unsupported, shown_url(url) +
+                                         ": reading from a URL needs libcurl.so.4, "
+                                         "which could not be loaded; install libcurl, "
+                                         "or download the file");
+    }
+    connection made(handle, url, limits);
+    if (!made.is_restricted_) {
+      return made.named_failure(
+          fail(errc::unsupported,
+               "the installed libcurl is older than 7.85; install a newer one, "
+               "or download the file"));
+    }
+    return made;
   }
 
   const std::string& name() const noexcept { return name_; }
@@ -191,7 +246,7 @@ class connection {
 
  private:
   struct closer {
-    void operator()(CURL* handle) const noexcept { ::curl_easy_cleanup(handle); }
+    void operator()(CURL* handle) const noexcept { curl_library::loaded().easy_cleanup(handle); }
   };
 
   struct attempt {
@@ -209,8 +264,9 @@ class connection {
         name_(shown_url(url_)),
         max_bytes_(limits.max_bytes),
         timeout_(limits.timeout) {
-    set(CURLOPT_PROTOCOLS_STR, "http,https");
-    set(CURLOPT_REDIR_PROTOCOLS_STR, url_.starts_with("https:") ? "https" : "http,https");
+    is_restricted_ =
+        set(CURLOPT_PROTOCOLS_STR, "http,https") &&
+        set(CURLOPT_REDIR_PROTOCOLS_STR, url_.starts_with("https:") ? "https" : "http,https");
     set(CURLOPT_FOLLOWLOCATION, 1L);
     set(CURLOPT_MAXREDIRS, 5L);
     set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(limits.timeout));
@@ -230,23 +286,24 @@ class connection {
   }
 
   template <class Value>
-  void set(CURLoption option, Value value) noexcept {
-    ::curl_easy_setopt(handle_.get(), option, value);
+  bool set(CURLoption option, Value value) noexcept {
+    return curl_library::loaded().easy_setopt(handle_.get(), option, value) == CURLE_OK;
   }
 
   CURLcode send(const std::string& range, attempt& made) {
-    curl_slist* headers = ::curl_slist_append(nullptr, "Accept-Encoding: identity");
-    if (!range.empty()) headers = ::curl_slist_append(headers, ("Range: " + range).c_str());
+    const curl_library& curl = curl_library::loaded();
+    curl_slist* headers = curl.slist_append(nullptr, "Accept-Encoding: identity");
+    if (!range.empty()) headers = curl.slist_append(headers, ("Range: " + range).c_str());
     set(CURLOPT_HTTPHEADER, headers);
     set(CURLOPT_URL, address_.c_str());
     set(CURLOPT_HEADERDATA, &made);
     set(CURLOPT_WRITEDATA, &made);
     error_->fill('\0');
-    const CURLcode code = ::curl_easy_perform(handle_.get());
-    ::curl_slist_free_all(headers);
-    ::curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &made.head.status);
+    const CURLcode code = curl.easy_perform(handle_.get());
+    curl.slist_free_all(headers);
+    curl.easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &made.head.status);
     const char* address = nullptr;
-    ::curl_easy_getinfo(handle_.get(), CURLINFO_EFFECTIVE_URL, &address);
+    curl.easy_getinfo(handle_.get(), CURLINFO_EFFECTIVE_URL, &address);
     if (code == CURLE_OK && made.head.status < 300 && address != nullptr) address_ = address;
     return code;
   }
@@ -257,8 +314,9 @@ class connection {
                                         "try again later, or give a longer --timeout",
                                         timeout_));
     }
-    const std::string_view detail =
-        (*error_)[0] != '\0' ? std::string_view(error_->data()) : ::curl_easy_strerror(code);
+    const std::string_view detail = (*error_)[0] != '\0'
+                                        ? std::string_view(error_->data())
+                                        : curl_library::loaded().easy_strerror(code);
     return fail(errc::io, fmt::format("the transfer failed: {}; check the address, or try again "
                                       "later",
                                       trimmed(detail)));
@@ -279,7 +337,8 @@ class connection {
   static std::size_t take_body(char* at, std::size_t one, std::size_t size, void* user) {
     attempt& made = *static_cast<attempt*>(user);
     connection& self = *made.self;
-    ::curl_easy_getinfo(self.handle_.get(), CURLINFO_RESPONSE_CODE, &made.head.status);
+    curl_library::loaded().easy_getinfo(self.handle_.get(), CURLINFO_RESPONSE_CODE,
+                                        &made.head.status);
     const std::span<const char> bytes(at, one * size);
     if (!made.accepts(made.head.status)) return bytes.size();  // the text of an error
     self.received_ += bytes.size();
@@ -305,6 +364,7 @@ class connection {
   std::uint64_t max_bytes_;
   unsigned timeout_;
   std::uint64_t received_ = 0;
+  bool is_restricted_ = false;  // to http and https
   std::unique_ptr<std::array<char, CURL_ERROR_SIZE>> error_ =
       std::make_unique<std::array<char, CURL_ERROR_SIZE>>();
 };

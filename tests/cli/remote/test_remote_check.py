@@ -186,6 +186,12 @@ def test_refusals_are_one_sentence(run, made, nginx, served, lines, tmp_path):
     run("info", f"{url}/f.bloom").refused("only 'bloomset check' reads a filter from a URL")
 
 
+def test_without_libcurl_a_url_is_refused(run, tmp_path):
+    (tmp_path / "libcurl.so.4").write_bytes(b"")
+    run("check", "http://127.0.0.1:1/f.bloom", input=b"a\n", env={"LD_LIBRARY_PATH": str(tmp_path)}).refused(
+        "http://127.0.0.1:1/f.bloom: reading from a URL needs libcurl.so.4, which could not be loaded; install libcurl")
+
+
 def test_a_password_of_the_url_is_not_shown(run, nginx):
     url = nginx.url.replace("http://", "http://me:hidden@")
     said = run("check", f"{url}/absent.bloom", input=b"a\n").refused("no such file")
