@@ -2,6 +2,7 @@
 
 import pytest
 from kinds import KINDS
+from web_servers import nginx, secure_nginx, served, surroundings  # noqa: F401
 
 MEMBERS = 200_000
 ASKED = 200

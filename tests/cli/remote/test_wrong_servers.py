@@ -1,6 +1,7 @@
 """Servers that answer wrongly, slowly or not at all: one sentence, and no wrong answer."""
 
 import pytest
+from web_servers import surroundings, wrong_server  # noqa: F401
 
 KEYS = 40
 

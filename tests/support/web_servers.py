@@ -1,4 +1,7 @@
-"""Web servers for the tests: a real nginx, and one that answers wrongly on purpose."""
+"""Web servers for the tests: a real nginx, and one that answers wrongly on purpose. A test imports the fixtures:
+
+    from web_servers import nginx, served, surroundings
+"""
 
 import contextlib
 import dataclasses
