@@ -464,7 +464,9 @@ class http_file::state {
         bytes += joined[end++].size();
       }
       const auto now = std::span(joined).subspan(at, end - at);
-      if (connection_.received() + bytes > limits_.max_bytes) {
+      // The headers of parts count, too, so that the limit is not exceeded by a whole answer.
+      const std::uint64_t cost = now.size() > 1 && parts_ ? cost_of(now) : bytes;
+      if (connection_.received() + cost > limits_.max_bytes) {
         return connection_.named_failure(
             fail(errc::unsupported,
                  fmt::format("the answers need more than the {} of --max-bytes; raise it, or "

@@ -180,6 +180,24 @@ TEST(partial_files, address_space_is_no_memory) {
   EXPECT_EQ(refused.error().code, errc::out_of_memory);
 }
 
+// Labels are among the parameters.
+TEST(partial_files, a_header_beyond_the_first_bytes_is_fetched) {
+  recipe how = recipes()[0];
+  how.labels = {{"source", std::string(4000, 'x')}};
+  const auto bytes = serialize(cook(how).image());
+  auto file = value_of(partial_file::make(bytes.size()));
+  std::vector<byte_interval> fetched;
+  for (;;) {
+    const auto missing = value_of(missing_to_open(file, "f"));
+    if (missing.empty()) break;
+    for (const byte_interval range : missing) {
+      fetched.push_back(range);
+      file.put(range.begin, std::span(bytes).subspan(range.begin, range.size()));
+    }
+  }
+  EXPECT_EQ(fetched, (std::vector{byte_interval{0, 4096}, byte_interval{4096, 64 + 64 + 4032}}));
+}
+
 TEST(partial_files, an_index_of_files_is_refused_by_name) {
   auto bytes = forged(serialize(cook(recipes()[0]).image()), at::kind, std::uint16_t{11});
   auto file = value_of(partial_file::make(bytes.size()));
