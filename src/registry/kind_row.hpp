@@ -206,6 +206,13 @@ class kind_row {
   static result<std::vector<byte_interval>> trace_open(const stored_filter& stored)
     requires is_traced
   {
+    if constexpr (requires { typename K::partitioned; }) {
+      if (partition_hasher::is_one(stored.header.hash)) {
+        return format_failure(errc::unsupported,
+                              "a filter with partitions cannot be queried from parts of its file; "
+                              "download the file");
+      }
+    }
     if constexpr (takes_128_bits) {
       if (has_halves(stored.header.hash)) {
         return trace_open_halves(stored, trace_open_one, K::equal_in_halves);
