@@ -1,6 +1,6 @@
 #pragma once
 
-// The verbs. Each has a file in this folder.
+// The verbs. Each has a file in this folder, or in publish/.
 
 #include "terminal/command.hpp"
 
@@ -22,6 +22,8 @@ command fold_command();
 command merge_command();
 command intersect_command();
 command convert_command();
+command diff_command();
+command patch_command();
 command dedup_command();
 command parquet_command();
 command key_command();

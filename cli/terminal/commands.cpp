@@ -26,6 +26,8 @@ std::span<const command> commands() noexcept {
       intersect_command(),
       fold_command(),
       convert_command(),
+      diff_command(),
+      patch_command(),
       parquet_command(),
       dedup_command(),
       key_command(),

@@ -16,6 +16,7 @@
 #include <bloomset/fuse.hpp>
 #include <bloomset/partial.hpp>
 #include <bloomset/partitioned_exact.hpp>
+#include <bloomset/patch.hpp>
 #include <bloomset/plan/formulas.hpp>
 #include <bloomset/plan/units.hpp>
 #include <bloomset/ribbon.hpp>

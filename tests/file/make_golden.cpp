@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "tests/support/golden_recipes.hpp"
+#include "tests/support/golden_patches.hpp"
 #include "tests/support/key_sets_of_files.hpp"
 
 int main() {
@@ -18,6 +18,15 @@ int main() {
       std::printf("%-8s %s\n", saved ? "written" : "kept", path.c_str());
     };
     for (const recipe& how : recipes()) save(cook(how), golden_path(how));
+    for (const golden_patch& how : golden_patches) {
+      const auto patch = cook(how);
+      const std::array pieces = {std::span<const std::byte>(patch)};
+      const auto path = golden_folder() / (std::string(how.name) + ".patch");
+      const auto saved =
+          bloomset::write_file(bloomset::byte_pieces(pieces), path, bloomset::if_exists::refuse);
+      if (!saved && saved.error().code != bloomset::errc::exists) value_of(saved);
+      std::printf("%-8s %s\n", saved ? "written" : "kept", path.c_str());
+    }
     save(value_of(golden_file_index()), golden_folder() / "file_index-1.which");
   } catch (const std::exception& wrong) {
     std::fprintf(stderr, "%s\n", wrong.what());

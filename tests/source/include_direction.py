@@ -2,7 +2,7 @@
 """Checks the direction of includes: a file may include files of layers to its left, not to its
 right (ARCHITECTURE.md).
 
-{detail/core, result, hash, probe, storage, concepts, layouts} < plan < filters < file < any_filter
+{detail/core, result, hash, probe, storage, concepts, layouts} < plan < filters < file < patch < any_filter
 < teach < dialects, keys < cli, module, tests, ...
 
 Prints each include that points the wrong way and exits 1; exits 0 if there is none.
@@ -30,6 +30,7 @@ ROOMS = [
     ("registry", r"src/kinds/[a-z_]+/row\.cpp"),
     ("filters", r"src/(kinds|cpu)/"),
     ("file", r"include/bloomset/file\.hpp|src/file/"),
+    ("patch", r"include/bloomset/patch\.hpp|src/patch/"),
     ("registry", r"include/bloomset/(any_filter|figures|partial|property|advise|defaults)\.hpp|src/registry/"),
     ("all", r"include/bloomset/bloomset\.hpp"),
     ("filters", r"include/bloomset/[a-z_]+\.hpp"),
@@ -39,7 +40,7 @@ ROOMS = [
     ("edge", r"(cli|integrations|explorer|tests|fuzz|bench|examples)/"),
 ]
 ORDER = {name: at for at, name in
-         enumerate(["base", "plan", "filters", "file", "registry", "teach", "all", "dialects", "keys", "edge"])}
+         enumerate(["base", "plan", "filters", "file", "patch", "registry", "teach", "all", "dialects", "keys", "edge"])}
 
 RESULT = "include/bloomset/result.hpp"
 
