@@ -24,6 +24,8 @@ command intersect_command();
 command convert_command();
 command diff_command();
 command patch_command();
+command publish_command();
+command fetch_command();
 command dedup_command();
 command parquet_command();
 command key_command();

@@ -28,6 +28,8 @@ std::span<const command> commands() noexcept {
       convert_command(),
       diff_command(),
       patch_command(),
+      publish_command(),
+      fetch_command(),
       parquet_command(),
       dedup_command(),
       key_command(),

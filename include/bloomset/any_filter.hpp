@@ -100,6 +100,8 @@ struct filter_info {
   abilities can;                 ///< of the kind; a read-only filter has fewer (any_filter::can())
   label_list labels = {};        ///< any_filter::labels()
   std::uint64_t exceptions = 0;  ///< their number (any_filter::exceptions())
+  std::uint64_t layers = 0;      ///< their number (any_filter::layers())
+  std::uint64_t layer_keys = 0;  ///< the keys of the layers, which `count` includes
   std::vector<property> extras;
 };
 
@@ -123,22 +125,28 @@ class any_filter {
   filter_info info() const;
 
   /// The operations of this filter: those of its kind, except that a read-only filter cannot write.
-  abilities can() const noexcept { return model().can(); }
+  /// One with layers cannot write either.
+  abilities can() const noexcept { return layers_.empty() ? model().can() : abilities{}; }
   std::uint64_t capacity() const noexcept { return model().capacity(); }
-  std::uint64_t size() const noexcept { return model().size(); }
+  std::uint64_t size() const noexcept { return model().size() + layers_.keys(); }
   /// The current size of the payload. O(1); O(number of parts) in kinds that grow.
   std::uint64_t size_in_bytes() const noexcept { return model().size_in_bytes(); }
   /// Bytes that the next insert may add to size_in_bytes(), because a table of copies is full. 0
   /// for kinds without such a table, even if they grow.
   std::uint64_t next_growth() const noexcept { return model().next_growth(); }
-  double current_fpr() const noexcept { return model().current_fpr(); }
+  double current_fpr() const noexcept;
 
   /// Whether the key may be a member. False is certain.
   bool may_contain(std::string_view key) const noexcept {
-    return model().may_contain(key) && (exceptions_.empty() || !excepts(key));
+    return (model().may_contain(key) && (exceptions_.empty() || !excepts(key))) ||
+           (!layers_.empty() && is_in_layer(key));
   }
   /// Answers a batch of queries. Precondition: answers.size() >= keys.size().
   void may_contain(std::span<const std::string_view> keys, std::span<bool> answers) const noexcept {
+    if (!layers_.empty()) [[unlikely]] {
+      ask_layers(keys, answers);
+      return;
+    }
     model().may_contain(keys, answers);
     if (!exceptions_.empty()) [[unlikely]]
       deny_exceptions(keys, answers);
@@ -149,6 +157,8 @@ class any_filter {
     auto done = model().may_contain(hashes, answers);
     if (!exceptions_.empty()) [[unlikely]]
       deny_exceptions(hashes, answers);
+    if (!layers_.empty()) [[unlikely]]
+      admit_layers(hashes, answers);
     return done;
   }
 
@@ -169,12 +179,14 @@ class any_filter {
 
   /// Inserts in order, up to the first key without room (summary.done < keys.size()).
   result<insert_summary> insert(std::span<const std::string_view> keys) {
+    if (!layers_.empty()) return stays();
     return readmitting(keys, model().insert(keys));
   }
   /// Inserts hashes, made with the filter's hash function. Fails with unsupported if the filter
   /// needs the keys themselves, or has halves(). Kinds that can spread one batch over threads use
   /// up to `threads`; 0 uses one per core. The result does not depend on the number of threads.
   result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads = 1) {
+    if (!layers_.empty()) return stays();
     return readmitting(hashes, model().insert(hashes, threads));
   }
 
@@ -182,6 +194,7 @@ class any_filter {
   /// hashes for each part, and settle_count(), the filter is the one that insert() makes. Fails
   /// with unsupported for all kinds but bloom and counting_bloom. Precondition: part < parts.
   result<void> insert_part(std::span<const hash64> hashes, unsigned part, unsigned parts) {
+    if (!layers_.empty()) return stays();
     readmit(hashes);
     return model().insert_part(hashes, part, parts);
   }
@@ -194,6 +207,7 @@ class any_filter {
   /// Precondition: added.size() >= keys.size().
   result<insert_summary> insert_absent(std::span<const std::string_view> keys,
                                        std::span<bool> added) {
+    if (!layers_.empty()) return stays();
     if (!exceptions_.empty()) [[unlikely]]
       return insert_exceptions(keys, added);
     return model().insert_absent(keys, added);
@@ -201,6 +215,7 @@ class any_filter {
   /// The same for hashes, made with the filter's hash function. Fails with unsupported if the
   /// filter needs the keys themselves, or has halves().
   result<insert_summary> insert_absent(std::span<const hash64> hashes, std::span<bool> added) {
+    if (!layers_.empty()) return stays();
     if (!exceptions_.empty()) [[unlikely]]
       return insert_exceptions(hashes, added);
     return model().insert_absent(hashes, added);
@@ -208,6 +223,7 @@ class any_filter {
 
   /// erased[i] tells whether keys[i] was erased. It is false if keys[i] is certainly not a member.
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) {
+    if (!layers_.empty()) return stays();
     if (!exceptions_.empty()) [[unlikely]]
       return erase_others(keys, erased);
     return model().erase(keys, erased);
@@ -232,10 +248,16 @@ class any_filter {
   }
   /// The filter of the same keys with 1/factor of the size, even of a mapped filter. Fails with
   /// invalid_argument if the factor does not divide the size, or with out_of_memory.
-  result<any_filter> fold(std::uint64_t factor) const { return completed(model().fold(factor)); }
+  result<any_filter> fold(std::uint64_t factor) const {
+    if (!layers_.empty()) return stays();
+    return completed(model().fold(factor));
+  }
   /// The smallest fold whose current rate is at most fpr. Fails with full if the rate is above fpr
   /// already.
-  result<any_filter> fold_to(double fpr) const { return completed(model().fold_to(fpr)); }
+  result<any_filter> fold_to(double fpr) const {
+    if (!layers_.empty()) return stays();
+    return completed(model().fold_to(fpr));
+  }
   /// Removes every key. The plan stays.
   result<void> clear();
   /// blocked_bloom and bloom: sets size() to estimated_size, rounded, so that filters with equal
@@ -266,6 +288,11 @@ class any_filter {
   result<std::uint64_t> remove_exceptions(std::span<const std::string_view> keys);
   const exception_list& exceptions() const noexcept { return exceptions_; }
 
+  /// Keys that were added after the filter was published (layers.hpp). Queries answer for them too.
+  /// A filter with layers does not change: all calls that would change, combine, count or fold it
+  /// fail with unsupported.
+  const layer_list& layers() const noexcept { return layers_; }
+
   filter_image image() const;
 
   /// An equal filter. It has its own memory, except that the copy of a mapped filter shares the
@@ -284,6 +311,17 @@ class any_filter {
 
   friend result<any_filter> open_any(const stored_filter& stored, access how,
                                      const std::string& name);
+
+  // Layers (src/registry/layers.cpp).
+  bool is_in_layer(std::string_view key) const noexcept;
+  void admit_layers(std::span<const hash64> hashes, std::span<bool> answers) const noexcept {
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      answers[i] = answers[i] || layers_.contains(hashes[i]);
+    }
+  }
+  void ask_layers(std::span<const std::string_view> keys, std::span<bool> answers) const noexcept;
+  /// The failure of all calls that would change a filter with layers.
+  static failure stays();
 
   // Exceptions by keys and by hashes (src/registry/exceptions.cpp).
   bool excepts(std::string_view key) const noexcept;
@@ -321,6 +359,7 @@ class any_filter {
   std::unique_ptr<detail::any_model> model_;
   label_list labels_;
   exception_list exceptions_;
+  layer_list layers_;
 };
 
 /// Merges as any_filter::merge does, and also filters that fold and differ only in their sizes:

@@ -34,7 +34,8 @@ inline constexpr std::uint64_t automatic_verification_limit = std::uint64_t{64} 
 
 /// A stored filter whose header is sound and whose lengths fit its bytes. It shares the mapping.
 /// If header.parts tells that the filter lacks keys, it is not opened, unless the caller clears
-/// header.parts and keeps them in mind. The same holds for header.exceptions in open_stored().
+/// header.parts and keeps them in mind. The same holds for header.exceptions and header.layers in
+/// open_stored().
 struct stored_filter {
   filter_header header;
   std::vector<std::byte> parameters;
@@ -52,6 +53,10 @@ result<mapped_storage> map_bytes(const std::filesystem::path& path);
 
 /// Whether the bytes begin with the signature of this format. O(1).
 bool has_signature(std::span<const std::byte> bytes) noexcept;
+
+/// The checksum of header and parameters, which seals a file: equal files have equal ones.
+/// Precondition: read_stored() accepts the bytes. O(1).
+std::uint64_t header_checksum(std::span<const std::byte> file) noexcept;
 
 /// Maps a filter file, as map_bytes does. Fails with not_found, io, corrupt (naming the damage) or
 /// unsupported. O(1) beyond the bytes that are verified.
@@ -74,6 +79,8 @@ namespace detail {
 failure needs_key(const std::string& name);
 /// The failure to open a filter with exceptions as a type that would ignore them.
 failure has_exceptions();
+/// The failure to open a filter with layers as a type that would ignore them.
+failure has_layers();
 /// The failure to open a filter that lacks parts of the keys.
 failure lacks_parts(const key_parts& parts);
 
@@ -175,7 +182,7 @@ concept openable = membership_filter<F> && (std::same_as<typename F::storage_typ
 
 /// The filter of a known type in stored bytes. mapped_storage shares the bytes; owned_storage
 /// copies them. Fails with incompatible if the bytes are of another kind, and with unsupported if
-/// they have exceptions, which only any_filter applies.
+/// they have exceptions or layers, which only any_filter applies.
 template <openable F>
 result<F> open_stored(const stored_filter& stored) {
   if (stored.header.kind != F::kind ||
@@ -185,6 +192,7 @@ result<F> open_stored(const stored_filter& stored) {
   if (stored.header.seed.is_locked()) return detail::needs_key("the filter");
   if (stored.header.parts.of != 0) return detail::lacks_parts(stored.header.parts);
   if (!stored.header.exceptions.empty()) return detail::has_exceptions();
+  if (!stored.header.layers.empty()) return detail::has_layers();
   auto params = F::params_type::decode(stored.header, stored.parameters);
   if (!params) return fail(std::move(params.error()));
   if constexpr (std::same_as<typename F::storage_type, owned_storage>) {

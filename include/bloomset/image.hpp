@@ -8,6 +8,7 @@
 #include <bloomset/exceptions.hpp>
 #include <bloomset/hash.hpp>
 #include <bloomset/labels.hpp>
+#include <bloomset/layers.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -62,6 +63,7 @@ struct filter_header {
   key_parts parts = {};
   label_list labels = {};
   exception_list exceptions = {};  ///< any_filter applies them
+  layer_list layers = {};          ///< any_filter applies them
 };
 
 /// A filter that is ready to be written. The payload refers to the bytes of the filter.

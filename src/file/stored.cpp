@@ -34,8 +34,10 @@ constexpr std::uint32_t parts_flag = 4;
 constexpr std::uint32_t labels_flag = 8;
 // Required flag: exceptions follow the kind's parameters.
 constexpr std::uint32_t exceptions_flag = 16;
+// Required flag: layers are the last section of the parameters.
+constexpr std::uint32_t layers_flag = 32;
 constexpr std::uint32_t known_required_flags =
-    keyed_flag | halves_flag | parts_flag | labels_flag | exceptions_flag;
+    keyed_flag | halves_flag | parts_flag | labels_flag | exceptions_flag | layers_flag;
 
 constexpr std::uint32_t flags_of(hash_id hash) noexcept {
   return (detail::is_keyed(hash) ? keyed_flag : 0) | (detail::has_halves(hash) ? halves_flag : 0);
@@ -44,7 +46,8 @@ constexpr std::uint32_t flags_of(hash_id hash) noexcept {
 std::uint32_t flags_of(const filter_header& header) noexcept {
   return flags_of(header.hash) | (header.parts.of != 0 ? parts_flag : 0) |
          (header.labels.empty() ? 0 : labels_flag) |
-         (header.exceptions.empty() ? 0 : exceptions_flag);
+         (header.exceptions.empty() ? 0 : exceptions_flag) |
+         (header.layers.empty() ? 0 : layers_flag);
 }
 
 // The first bytes of a file; docs/reference/format.md ("Header") draws them.
@@ -114,6 +117,32 @@ void append_exceptions(std::vector<std::byte>& parameters, const exception_list&
                 exception_count{exceptions.size()});
 }
 
+// Layers are their lengths and bytes, zeros up to the last eight bytes of a block, and the length
+// of all that precedes the zeros.
+using layers_length = std::uint64_t;
+using layer_length = std::uint32_t;
+
+std::size_t layers_section(const layer_list& layers) noexcept {
+  std::size_t size = 0;
+  for (const auto& layer : layers.all()) size += sizeof(layer_length) + layer.size();
+  return detail::round_up(size + sizeof(layers_length), block_bytes);
+}
+
+void append_layers(std::vector<std::byte>& parameters, const layer_list& layers) {
+  if (layers.empty()) return;
+  const std::size_t begin = parameters.size();
+  parameters.resize(begin + layers_section(layers));
+  std::size_t at = begin;
+  for (const auto& layer : layers.all()) {
+    detail::store(parameters.data() + at, static_cast<layer_length>(layer.size()));
+    at += sizeof(layer_length);
+    std::ranges::copy(layer, parameters.data() + at);
+    at += layer.size();
+  }
+  detail::store(parameters.data() + parameters.size() - sizeof(layers_length),
+                layers_length{at - begin});
+}
+
 void append_parts(std::vector<std::byte>& parameters, const key_parts& parts) {
   if (parts.of == 0) return;
   parameters.resize(parameters.size() + block_bytes);
@@ -165,6 +194,32 @@ result<exception_list> take_exceptions(std::span<const std::byte>& parameters) {
   std::vector<hash64> hashes(count);
   std::ranges::copy(section.first(used), std::as_writable_bytes(std::span(hashes)).begin());
   return exception_list::of(hashes);
+}
+
+/// Removes the layers at the end of the parameters, which are not read yet.
+result<std::vector<std::vector<std::byte>>> take_layers(std::span<const std::byte>& parameters) {
+  const auto wrong = [] {
+    return fail(errc::corrupt, "its layers are longer than its parameters");
+  };
+  if (parameters.size() < block_bytes) return wrong();
+  const auto length = detail::load<layers_length>(parameters.last(sizeof(layers_length)).data());
+  if (length == 0 || length > parameters.size() - sizeof(layers_length)) return wrong();
+  const std::size_t section = detail::round_up(length + sizeof(layers_length), block_bytes);
+  if (section > parameters.size()) return wrong();
+  auto left = parameters.last(section);
+  if (!detail::is_zero(left.first(section - sizeof(layers_length)).subspan(length))) return wrong();
+  left = left.first(length);
+  parameters = parameters.first(parameters.size() - section);
+  std::vector<std::vector<std::byte>> layers;
+  while (!left.empty()) {
+    if (left.size() < sizeof(layer_length)) return wrong();
+    const auto size = detail::load<layer_length>(left.data());
+    left = left.subspan(sizeof(layer_length));
+    if (size == 0 || size > left.size()) return wrong();
+    layers.emplace_back(left.begin(), left.begin() + size);
+    left = left.subspan(size);
+  }
+  return layers;
 }
 
 /// XXH3-64 of the pieces, as if they were one run of bytes.
@@ -234,12 +289,28 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
         "{}: the file needs features (flags {:#x}) that are not known here; use a newer bloomset",
         name, raw.flags);
   }
-  if ((raw.flags & ~(parts_flag | labels_flag | exceptions_flag)) != flags_of(raw.hash)) {
+  if ((raw.flags & ~(parts_flag | labels_flag | exceptions_flag | layers_flag)) !=
+      flags_of(raw.hash)) {
     return is_damaged("its hash function and its flags do not agree");
   }
   const hash_seed seed =
       detail::is_keyed(raw.hash) ? hash_seed::locked(raw.seed) : hash_seed(raw.seed);
   filter_header header{raw.kind, raw.kind_version, raw.hash, seed, raw.count};
+  if ((raw.flags & layers_flag) != 0) {
+    if (raw.hash != hash_id::xxh3_64 && raw.hash != hash_id::siphash_1_3) {
+      return is_damaged("its layers need hashes of 64 bits");
+    }
+    auto layers = take_layers(parameters);
+    if (!layers) return is_damaged(layers.error().message);
+    // Layers name their base by its header checksum, which is that of this header without them.
+    stored_header base = raw;
+    base.flags &= ~layers_flag;
+    base.parameter_bytes = static_cast<std::uint32_t>(parameters.size());
+    auto list =
+        layer_list::of(std::move(*layers), seal(std::as_bytes(std::span(&base, 1)), parameters));
+    if (!list) return is_damaged(list.error().message);
+    header.layers = std::move(*list);
+  }
   if ((raw.flags & parts_flag) != 0) {
     auto parts = take_parts(parameters);
     if (!parts) return is_damaged(parts.error().message);
@@ -313,6 +384,16 @@ failure detail::has_exceptions() {
               "any_filter, by bloomset::open(path)");
 }
 
+failure detail::has_layers() {
+  return fail(errc::unsupported,
+              "the file has layers, which a filter of a known type does not apply; open it as "
+              "any_filter, by bloomset::open(path)");
+}
+
+std::uint64_t header_checksum(std::span<const std::byte> file) noexcept {
+  return detail::load<std::uint64_t>(file.data() + offsetof(stored_header, header_checksum));
+}
+
 failure detail::needs_key(const std::string& name) {
   return fail(errc::invalid_argument,
               name + ": its keys are hashed with a secret key; give the key that it was made with");
@@ -343,6 +424,7 @@ std::vector<std::byte> serialize_header(const filter_image& image) {
   append_exceptions(parameters, image.header.exceptions);
   append_labels(parameters, image.header.labels);
   append_parts(parameters, image.header.parts);
+  append_layers(parameters, image.header.layers);
   stored_header header{.magic = magic,
                        .format_version = format_version,
                        .kind = image.header.kind,
@@ -369,6 +451,7 @@ std::size_t serialized_size(const filter_image& image) noexcept {
   if (!header.exceptions.empty()) size += exception_section(header.exceptions.size());
   if (!header.labels.empty()) size += label_section(header.labels.text().size());
   if (header.parts.of != 0) size += block_bytes;
+  if (!header.layers.empty()) size += layers_section(header.layers);
   for (const auto piece : image.payload) size += piece.size();
   return size;
 }

@@ -24,6 +24,13 @@ filter_info any_filter::info() const {
   info.overfilled = detail::is_overfilled(info);
   info.labels = labels_;
   info.exceptions = exceptions_.size();
+  if (!layers_.empty()) {
+    info.layers = layers_.all().size();
+    info.layer_keys = layers_.keys();
+    info.count += layers_.keys();
+    info.estimated_size += static_cast<double>(layers_.keys());
+    info.current_fpr = current_fpr();
+  }
   return info;
 }
 
@@ -42,10 +49,12 @@ filter_image any_filter::image() const {
   filter_image image = model().image();
   image.header.labels = labels_;
   image.header.exceptions = exceptions_;
+  image.header.layers = layers_;
   return image;
 }
 
 result<void> any_filter::unite(const any_filter& other, combining how) {
+  if (!layers_.empty() || !other.layers_.empty()) return stays();
   auto exceptions = how == &detail::any_model::intersect ? exceptions_of_either(other)
                                                          : exceptions_of_union(other);
   if (!exceptions) return fail(std::move(exceptions.error()));
@@ -66,6 +75,7 @@ result<any_filter> any_filter::completed(result<any_filter> made) const {
   if (!made) return made;
   made->labels_ = labels_;
   made->exceptions_ = exceptions_;
+  made->layers_ = layers_;
   return made;
 }
 
@@ -153,19 +163,22 @@ result<any_filter> open_any(const stored_filter& stored, access how, const std::
         "{}: the file holds a filter of kind {}, which is not known here; use a newer bloomset",
         name, static_cast<unsigned>(stored.header.kind));
   }
-  // The kinds open filters without exceptions, because their types do not apply them.
+  // The kinds open filters without exceptions and layers, because their types do not apply them.
   const auto open_plain = [&] {
     stored_filter plain = stored;
     plain.header.exceptions = {};
+    plain.header.layers = {};
     return kind->open(plain, how);
   };
-  auto opened = stored.header.exceptions.empty() ? kind->open(stored, how) : open_plain();
+  const bool is_plain = stored.header.exceptions.empty() && stored.header.layers.empty();
+  auto opened = is_plain ? kind->open(stored, how) : open_plain();
   if (!opened) {
     opened.error().message = detail::format_text("{}: {}", name, opened.error().message);
     return opened;
   }
   opened->labels() = stored.header.labels;
   opened->exceptions_ = stored.header.exceptions;
+  opened->layers_ = stored.header.layers;
   return opened;
 }
 

@@ -67,6 +67,7 @@ std::vector<property> figures_of(const filter_info& info) {
                 {"can", names_of(info.can)},
                 {"labels", std::move(labels)}});
   if (info.exceptions != 0) list.push_back({"exceptions", info.exceptions});
+  if (info.layers != 0) append(list, {{"layers", info.layers}, {"layer_keys", info.layer_keys}});
   list.push_back({"extras", std::move(extras)});
   return list;
 }

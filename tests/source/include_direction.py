@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # A room's place in the order, by the first pattern that a path matches. Headers of one room may
 # include each other.
 ROOMS = [
-    ("base", r"include/bloomset/(result|storage|memory_source|hash|hash_source|partitioned_hash|probe|image|labels|exceptions|concepts)\.hpp"),
+    ("base", r"include/bloomset/(result|storage|memory_source|hash|hash_source|partitioned_hash|probe|image|labels|layers|exceptions|concepts)\.hpp"),
     ("base", r"src/core/|src/cpu/(dispatch|target|avx512)\.|include/bloomset/detail/core/(?!(filter_memory|built_once)\.hpp)"),
     ("base", r"include/bloomset/detail/([a-z_]+/layout|blocked_bloom/block_layout|counting_bloom/counter_array)\.hpp"),
     ("base", r"include/bloomset/detail/expandable/segment_(layout\.hpp|view\.inl)"),

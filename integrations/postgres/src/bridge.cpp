@@ -92,7 +92,8 @@ std::optional<blocked_bloom_params> blocks_of(std::span<const std::byte> beginni
   constexpr std::size_t header = 64;
   const auto announced = read_header(beginning, "the filter");
   if (!announced || announced->header.kind != filter_kind::blocked_bloom ||
-      announced->header.hash != hash_id::xxh3_64 || !announced->header.exceptions.empty()) {
+      announced->header.hash != hash_id::xxh3_64 || !announced->header.exceptions.empty() ||
+      !announced->header.layers.empty()) {
     return std::nullopt;
   }
   auto params = blocked_bloom_params::decode(announced->header, beginning.subspan(header));

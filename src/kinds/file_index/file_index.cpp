@@ -23,10 +23,11 @@ result<file_index> file_index::open(const stored_filter& stored) {
   }
   if (stored.header.seed.is_locked()) return detail::needs_key("the index");
   if (!filter_hasher::is_one(stored.header.hash) || stored.header.parts.of != 0 ||
-      !stored.header.exceptions.empty()) {
-    return fail(errc::corrupt,
-                "the file index has a hash function, parts or exceptions that none has; the file "
-                "is damaged");
+      !stored.header.exceptions.empty() || !stored.header.layers.empty()) {
+    return fail(
+        errc::corrupt,
+        "the file index has a hash function, parts, exceptions or layers that none has; the file "
+        "is damaged");
   }
   try {
     auto params = detail::file_index_params::decode(stored.header, stored.parameters);

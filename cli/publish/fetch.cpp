@@ -1,0 +1,286 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bloomset/file.hpp>
+#include <bloomset/layers.hpp>
+#include <bloomset/patch.hpp>
+#include <bloomset/plan/units.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "commands/all.hpp"
+#include "filters/filling.hpp"
+#include "filters/target.hpp"
+#include "publish/manifest.hpp"
+#include "publish/sha256.hpp"
+#include "publish/source.hpp"
+#include "terminal/declare.hpp"
+
+namespace bloomset::cli {
+namespace {
+namespace fetch {
+
+using byte_vector = std::vector<std::byte>;
+
+struct arguments {
+  std::string source;
+  std::string file;
+  bool quiet = false;
+};
+
+/// The manifest that was followed last, beside the file.
+std::string manifest_of(const std::string& file) {
+  return file + ".manifest.json";
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// A source, and what was read from it.
+class reader {
+ public:
+  explicit reader(published_source& source) : source_(source) {}
+
+  result<byte_vector> read_manifest() {
+    auto bytes = source_.read(manifest_name, 0, manifest::max_bytes + 1);
+    if (!bytes) return bytes;
+    bytes_ += bytes->size();
+    return bytes;
+  }
+  /// A file with the size and content that the manifest names.
+  result<byte_vector> read(const published_file& file) {
+    auto bytes = source_.read(file.name, 0, file.bytes);
+    if (!bytes) return bytes;
+    bytes_ += bytes->size();
+    if (bytes->size() != file.bytes || sha256_of(*bytes) != file.sha256) {
+      return fail(errc::corrupt, fmt::format("{}: the file is not the one that the manifest names; "
+                                             "fetch again later, or tell the publisher",
+                                             source_.shown(file.name)));
+    }
+    return bytes;
+  }
+  std::string shown(const std::string& name) const { return source_.shown(name); }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  published_source& source_;
+  std::uint64_t bytes_ = 0;
+};
+
+/// The filter that is here already: its base, as it was published, and its layers by their SHA-256.
+struct present_filter {
+  mapped_storage base;
+  std::string sha256;
+  std::map<std::string, byte_vector> layers;
+};
+
+/// The file, or nothing if there is none or a damaged one. Another file than a filter is a failure.
+result<std::optional<present_filter>> look_at(const std::string& name) {
+  const auto bytes = map_bytes(name);
+  if (!bytes) {
+    if (bytes.error().code == errc::not_found) return std::optional<present_filter>();
+    return fail(bytes.error());
+  }
+  auto stored = read_stored(*bytes, verification::always, name);
+  if (!stored) {
+    if (has_signature(bytes->bytes())) return std::optional<present_filter>();
+    return fail(errc::exists,
+                name + ": this is not a filter, and would be replaced; give another name");
+  }
+  present_filter present;
+  for (const byte_vector& layer : stored->header.layers.all()) {
+    present.layers.emplace(sha256_of(layer), layer);
+  }
+  if (stored->header.layers.empty()) {
+    present.base = *bytes;
+  } else {
+    stored->header.layers = {};
+    auto base = std::make_shared<byte_vector>(
+        serialize({stored->header, stored->parameters, {stored->payload.bytes()}}));
+    present.base = mapped_storage(base, *base);
+  }
+  present.sha256 = sha256_of(present.base.bytes());
+  return std::optional(std::move(present));
+}
+
+/// Refuses a manifest that is older than the one followed last.
+result<void> check_order(const arguments& given, const manifest& now, std::string_view text,
+                         const std::string& name) {
+  const std::string last_name = manifest_of(given.file);
+  const auto bytes = map_bytes(last_name);
+  if (!bytes) {
+    if (bytes.error().code == errc::not_found) return {};
+    return fail(bytes.error());
+  }
+  const auto last = manifest::read(text_of(bytes->bytes()), last_name);
+  if (!last) return fail(last.error());
+  if (now.sequence < last->sequence) {
+    return fail(errc::incompatible,
+                fmt::format("{}: it has the number {}, but {} was here already; an old publication "
+                            "is shown again, so nothing was changed. If the publisher began anew, "
+                            "remove {}",
+                            name, now.sequence, last->sequence, last_name));
+  }
+  if (now.sequence == last->sequence && text != text_of(bytes->bytes())) {
+    return fail(errc::incompatible,
+                fmt::format("{}: it has the number {} of the one that was here, but other content; "
+                            "nothing was changed. If the publisher began anew, remove {}",
+                            name, now.sequence, last_name));
+  }
+  return {};
+}
+
+/// What was done, for the summary.
+struct steps {
+  std::size_t patches = 0;
+  std::size_t layers = 0;
+  bool whole = false;
+  bool changed() const noexcept { return patches != 0 || layers != 0 || whole; }
+};
+
+/// The base of the manifest: the present one, that one with patches, or the whole file.
+result<mapped_storage> get_base(const arguments& given, reader& from, const manifest& now,
+                                const std::optional<present_filter>& present, steps& did) {
+  if (present && present->sha256 == now.base.sha256) return present->base;
+  const auto patches = present ? now.patches_from(present->sha256) : std::vector<published_patch>();
+  std::uint64_t sum = 0;
+  for (const published_patch& patch : patches) sum += patch.file.bytes;
+  if (patches.empty() || sum >= now.base.bytes) {
+    auto bytes = from.read(now.base);
+    if (!bytes) return fail(std::move(bytes.error()));
+    did.whole = true;
+    auto owner = std::make_shared<byte_vector>(std::move(*bytes));
+    return mapped_storage(owner, *owner);
+  }
+  mapped_storage base = present->base;
+  for (const published_patch& patch : patches) {
+    const auto bytes = from.read(patch.file);
+    if (!bytes) return fail(bytes.error());
+    auto made = apply_patch(base, given.file, *bytes, from.shown(patch.file.name));
+    if (!made) return fail(std::move(made.error()));
+    auto owner = std::make_shared<owned_storage>(std::move(*made));
+    base = mapped_storage(owner, owner->bytes());
+    ++did.patches;
+  }
+  if (sha256_of(base.bytes()) != now.base.sha256) {
+    return fail(errc::corrupt,
+                fmt::format("{}: its patches do not make its base; tell the publisher",
+                            from.shown(manifest_name)));
+  }
+  return base;
+}
+
+result<layer_list> get_layers(reader& from, const manifest& now,
+                              const std::optional<present_filter>& present,
+                              const mapped_storage& base, steps& did) {
+  std::vector<byte_vector> layers;
+  for (const published_layer& layer : now.layers) {
+    if (present) {
+      const auto at = present->layers.find(layer.file.sha256);
+      if (at != present->layers.end()) {
+        layers.push_back(at->second);
+        continue;
+      }
+    }
+    auto bytes = from.read(layer.file);
+    if (!bytes) return fail(std::move(bytes.error()));
+    layers.push_back(std::move(*bytes));
+    ++did.layers;
+  }
+  return named(from.shown(manifest_name),
+               layer_list::of(std::move(layers), header_checksum(base.bytes())));
+}
+
+result<status> follow(const arguments& given, reader& from) {
+  const auto text = from.read_manifest();
+  if (!text) return fail(text.error());
+  const std::string name = from.shown(manifest_name);
+  const auto now = manifest::read(text_of(*text), name);
+  if (!now) return fail(now.error());
+  if (!now->valid_until.empty() && now->valid_until < time_text(0)) {
+    return fail(errc::incompatible,
+                fmt::format("{}: it was valid until {}; fetch again when there is a new one", name,
+                            now->valid_until));
+  }
+  if (auto ok = check_order(given, *now, text_of(*text), name); !ok) return fail(ok.error());
+
+  const auto present = look_at(given.file);
+  if (!present) return fail(present.error());
+  steps did;
+  const auto base = get_base(given, from, *now, *present, did);
+  if (!base) return fail(base.error());
+  auto stored = read_stored(*base, verification::always, from.shown(now->base.name));
+  if (!stored) return fail(stored.error());
+  auto layers = get_layers(from, *now, *present, *base, did);
+  if (!layers) return fail(std::move(layers.error()));
+  const bool fewer = *present && (*present)->layers.size() != layers->all().size();
+  if (did.changed() || fewer) {
+    stored->header.layers = std::move(*layers);
+    const filter_image image{stored->header, stored->parameters, {stored->payload.bytes()}};
+    if (auto ok = replacing(given.file, [&] { return write_file(image, given.file); }); !ok) {
+      return fail(std::move(ok.error()));
+    }
+  }
+  const std::array pieces = {std::span<const std::byte>(*text)};
+  if (auto ok = write_file(byte_pieces(pieces), manifest_of(given.file)); !ok) {
+    return fail(std::move(ok.error()));
+  }
+  if (!given.quiet) {
+    std::string how = did.whole ? "the whole filter" : "";
+    const auto add = [&](std::size_t count, std::string_view what) {
+      if (count != 0) how += (how.empty() ? "" : " and ") + format_count(count, what);
+    };
+    add(did.patches, did.patches == 1 ? "patch" : "patche");
+    add(did.layers, "layer");
+    note(fmt::format("{}: number {}, {}; read {} instead of {}", given.file, now->sequence,
+                     how.empty() ? "which was here already" : "by " + how,
+                     format_bytes(from.bytes()), format_bytes(now->base.bytes)));
+  }
+  return done;
+}
+
+result<status> run(const arguments& given) {
+  const auto source = open_source(given.source);
+  if (!source) return fail(source.error());
+  if (auto ok = check_target(given.file, true); !ok) return fail(std::move(ok.error()));
+  std::optional<file_lock> lock;
+  if (auto locked = file_lock::acquire(given.file)) lock.emplace(std::move(*locked));
+  reader from(**source);
+  // A publisher may have replaced the files of a manifest that was just read.
+  auto outcome = follow(given, from);
+  for (int again = 0; again < 2 && !outcome && outcome.error().code == errc::not_found; ++again) {
+    outcome = follow(given, from);
+  }
+  return outcome;
+}
+
+action define(CLI::App& app) {
+  auto given = std::make_shared<arguments>();
+  option(app, "DIR", given->source, "a folder that 'bloomset publish' wrote").required();
+  option(app, "-o,--output", given->file, "the filter to write, or to bring up to date")
+      .value("FILE")
+      .required();
+  flag(app, "-q,--quiet", given->quiet, "no summary on stderr");
+  return [given] { return run(*given); };
+}
+
+}  // namespace fetch
+}  // namespace
+
+command fetch_command() {
+  return {
+      "fetch", "follow a published filter",
+      "  bloomset fetch /srv/public -o members.bloom\n"
+      "\n"
+      "Reads manifest.json, and of the other files only what FILE lacks: layers of new keys,\n"
+      "patches, or the whole filter if that is less. Everything is checked by its SHA-256, and\n"
+      "FILE is replaced in one step. FILE.manifest.json has the manifest that was followed\n"
+      "last; an older one is refused.\n",
+      fetch::define};
+}
+
+}  // namespace bloomset::cli

@@ -1,0 +1,58 @@
+#pragma once
+
+// The manifest of a published filter (docs/reference/format.md, "Published folders").
+
+#include <bloomset/labels.hpp>
+#include <bloomset/result.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bloomset::cli {
+
+inline constexpr const char* manifest_name = "manifest.json";
+
+struct published_file {
+  std::string name;
+  std::uint64_t bytes = 0;
+  std::string sha256;
+};
+
+/// A patch from one base to the next one, by their SHA-256.
+struct published_patch {
+  published_file file;
+  std::string from;
+  std::string to;
+};
+
+struct published_layer {
+  published_file file;
+  std::uint64_t keys = 0;
+};
+
+struct manifest {
+  static constexpr std::uint64_t max_bytes = std::uint64_t{1} << 20;
+
+  std::uint64_t sequence = 0;  ///< higher than that of every manifest before
+  std::string published;       ///< RFC 3339, UTC
+  std::string valid_until;     ///< the same, or empty
+  double max_fpr = 0;          ///< of base and layers together
+  std::vector<std::pair<std::string, std::string>> labels;
+  published_file base;
+  std::vector<published_patch> patches;  ///< each continues the one before; the last one makes base
+  std::vector<published_layer> layers;
+
+  std::string text() const;
+  /// Reads text(). Messages call it `name`. Fails with corrupt or unsupported.
+  static result<manifest> read(std::string_view text, const std::string& name);
+
+  /// The patches from the base with that SHA-256 to the present one; empty if there are none.
+  std::vector<published_patch> patches_from(std::string_view sha256) const;
+};
+
+/// The time now, and a number of seconds later, in the form of the manifest.
+std::string time_text(std::int64_t seconds_from_now);
+
+}  // namespace bloomset::cli

@@ -1,0 +1,39 @@
+// The layers of any_filter: keys that were added after it was published.
+
+#include <algorithm>
+#include <array>
+#include <bloomset/any_filter.hpp>
+
+namespace bloomset {
+
+// A filter with layers has a hash of 64 bits for every key (read_stored).
+bool any_filter::is_in_layer(std::string_view key) const noexcept {
+  const auto h = model().hash_of(key);
+  return h && layers_.contains(*h);
+}
+
+/// Each key is hashed once, for the filter and for the layers.
+void any_filter::ask_layers(std::span<const std::string_view> keys,
+                            std::span<bool> answers) const noexcept {
+  std::array<hash64, 512> hashes;
+  while (!keys.empty()) {
+    const std::size_t now = std::min(keys.size(), hashes.size());
+    for (std::size_t i = 0; i < now; ++i) hashes[i] = *model().hash_of(keys[i]);
+    (void)may_contain(std::span<const hash64>(hashes).first(now), answers.first(now));
+    keys = keys.subspan(now);
+    answers = answers.subspan(now);
+  }
+}
+
+double any_filter::current_fpr() const noexcept {
+  const double own = model().current_fpr();
+  return layers_.empty() ? own : 1 - (1 - own) * (1 - layers_.fpr());
+}
+
+failure any_filter::stays() {
+  return fail(errc::unsupported,
+              "the filter has layers of keys that were added after it was published, so it is only "
+              "queried; change the filter that its publisher has");
+}
+
+}  // namespace bloomset
