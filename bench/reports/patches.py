@@ -91,7 +91,7 @@ def main():
                     row(folder, kind, f"-{share}", count)
                 if kind in STATIC:
                     break
-    print("\nKinds that are built once change as a whole: their patch is the new file.")
+    print("\nKinds that are built once change nearly as a whole. A patch that would not be smaller has the new file itself.")
 
 
 if __name__ == "__main__":

@@ -35,6 +35,11 @@ constexpr std::string_view verb = "publish";
 // A base at its planned rate and this many layers have twice that rate together.
 constexpr double layers_to_double = 40;
 
+/// The rate of a layer, within the range that make_layer() has.
+double layer_rate(double planned) noexcept {
+  return std::clamp(planned / layers_to_double, 1e-9, 1.0 / 64);
+}
+
 namespace fs = std::filesystem;
 using byte_span = std::span<const std::byte>;
 
@@ -152,7 +157,8 @@ result<void> publish_base(const arguments& given, folder_change& change,
   auto file = add_file(change, bytes->bytes(), sha256.substr(0, 16) + ".bloom");
   if (!file) return fail(std::move(file.error()));
   after.base = std::move(*file);
-  after.max_fpr = std::min(0.5, 2 * base->filter.info().plan.planned_fpr);
+  const double planned = base->filter.info().plan.planned_fpr;
+  after.max_fpr = std::min(0.5, planned + layers_to_double * layer_rate(planned));
   if (auto ok = read_option("--fpr", given.fpr, parse_rate, after.max_fpr); !ok) {
     return fail(std::move(ok.error()));
   }
@@ -236,7 +242,7 @@ result<std::string> publish_layer(arguments& given, folder_change& change,
                     "whole filter instead");
   }
   const double planned = base->filter.info().plan.planned_fpr;
-  double rate = std::clamp(planned / layers_to_double, 1e-9, 1.0 / 64);
+  double rate = layer_rate(planned);
   if (auto ok = read_option("--layer-fpr", given.layer_fpr, parse_rate, rate); !ok) {
     return fail(std::move(ok.error()));
   }

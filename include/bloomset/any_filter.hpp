@@ -360,6 +360,7 @@ class any_filter {
   label_list labels_;
   exception_list exceptions_;
   layer_list layers_;
+  filter_hasher layer_hasher_{};  // the filter's own, if it has layers
 };
 
 /// Merges as any_filter::merge does, and also filters that fold and differ only in their sizes:

@@ -76,6 +76,7 @@ result<any_filter> any_filter::completed(result<any_filter> made) const {
   made->labels_ = labels_;
   made->exceptions_ = exceptions_;
   made->layers_ = layers_;
+  made->layer_hasher_ = layer_hasher_;
   return made;
 }
 
@@ -179,6 +180,7 @@ result<any_filter> open_any(const stored_filter& stored, access how, const std::
   opened->labels() = stored.header.labels;
   opened->exceptions_ = stored.header.exceptions;
   opened->layers_ = stored.header.layers;
+  opened->layer_hasher_ = filter_hasher(stored.header.seed);
   return opened;
 }
 

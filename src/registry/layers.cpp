@@ -6,19 +6,19 @@
 
 namespace bloomset {
 
-// A filter with layers has a hash of 64 bits for every key (read_stored).
 bool any_filter::is_in_layer(std::string_view key) const noexcept {
-  const auto h = model().hash_of(key);
-  return h && layers_.contains(*h);
+  return layers_.contains(layer_hasher_(std::as_bytes(std::span(key))));
 }
 
 /// Each key is hashed once, for the filter and for the layers.
 void any_filter::ask_layers(std::span<const std::string_view> keys,
                             std::span<bool> answers) const noexcept {
-  std::array<hash64, 512> hashes;
+  std::array<std::span<const std::byte>, 256> bytes;
+  std::array<hash64, 256> hashes;
   while (!keys.empty()) {
     const std::size_t now = std::min(keys.size(), hashes.size());
-    for (std::size_t i = 0; i < now; ++i) hashes[i] = *model().hash_of(keys[i]);
+    for (std::size_t i = 0; i < now; ++i) bytes[i] = std::as_bytes(std::span(keys[i]));
+    layer_hasher_(std::span(bytes).first(now), hashes.data());
     (void)may_contain(std::span<const hash64>(hashes).first(now), answers.first(now));
     keys = keys.subspan(now);
     answers = answers.subspan(now);

@@ -40,14 +40,15 @@ TEST_P(golden, todays_code_reads_it) {
   const auto loaded = load(path, key_of(GetParam()));
   ASSERT_TRUE(loaded) << loaded.error().message;
   const auto keys = golden_keys(GetParam());
+  const double size = static_cast<double>(keys.size()) + (GetParam().layers.empty() ? 0 : 40);
   for (const any_filter* filter : {&*mapped, &*loaded}) {
     for (const std::string& key : keys) EXPECT_TRUE(filter->may_contain(key)) << key;
     const filter_info info = filter->info();
     EXPECT_EQ(info.kind_name, GetParam().kind);
     EXPECT_EQ(info.seed, GetParam().seed.value());
     // Kinds that count copies hold two more of one key; the others may have met a false positive.
-    EXPECT_NEAR(static_cast<double>(info.count), static_cast<double>(keys.size()), 3);
-    EXPECT_NEAR(info.estimated_size, static_cast<double>(keys.size()), 10);
+    EXPECT_NEAR(static_cast<double>(info.count), size, 3);
+    EXPECT_NEAR(info.estimated_size, size, 10);
     EXPECT_GE(info.plan.capacity, GetParam().capacity);
     EXPECT_LE(info.plan.planned_fpr, 0.02);
     EXPECT_EQ(serialize(filter->image()), contents(path)) << "read and written again";

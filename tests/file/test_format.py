@@ -309,6 +309,29 @@ def test_the_exceptions_of_a_golden_file_are_read():
     assert not any(excepting.may_contain(key) for key in asked)
 
 
+def test_the_layers_of_a_golden_file_are_read():
+    layered = read((HERE / "golden" / "bloom-layers.bloom").read_bytes())
+    plain = read((HERE / "golden" / "bloom-double.bloom").read_bytes())
+    added = [b"layer-%d" % i for i in range(40)]
+    assert len(layered.layers) == 2 and all(layered.may_contain(key) for key in added)
+    assert sum(plain.may_contain(key) for key in added) < 10
+    others = [b"other-%d" % i for i in range(1000)]
+    assert sum(map(layered.may_contain, others)) - sum(map(plain.may_contain, others)) < 20
+
+
+@pytest.mark.parametrize("name", ["sets", "changes", "whole"])
+def test_a_golden_patch_is_applied(name):
+    old = {"sets": "bloom-double", "changes": "counting_bloom-4", "whole": "fuse-8"}[name]
+    before = (HERE / "golden" / f"{old}.bloom").read_bytes()
+    after = format_reader.patched(before, (HERE / "golden" / f"{name}.patch").read_bytes())
+    if name == "whole":
+        assert after == (HERE / "golden" / "ribbon-2.bloom").read_bytes()
+    else:
+        size, of_payload, of_header = (struct.unpack_from(form, after, at)[0] for form, at in (("<I", 20), ("<Q", 48), ("<Q", 56)))
+        assert after != before and of_payload == xxh3_64(after[64 + size :])
+        assert of_header == xxh3_64(after[:56] + after[64 : 64 + size])
+
+
 @pytest.mark.parametrize("path", [BLOOM[0], FUSE[0], EXPANDABLE[0], EXACT[0], EXACT[-1], HALVES[0], HERE / "golden" / "file_index-1.which"], ids=lambda path: path.stem)
 def test_damage_is_refused(path):
     data = path.read_bytes()

@@ -773,6 +773,65 @@ def exceptions_in(parameters):
     return parameters[:-size], set(hashes)
 
 
+def number_in(data, at):
+    """A number of bytes with 7 bits each, and where it ends."""
+    value = shift = 0
+    while True:
+        check(at < len(data) and shift < 63, "a number without end")
+        value |= (data[at] & 127) << shift
+        at, shift = at + 1, shift + 7
+        if data[at - 1] < 128:
+            return value, at
+
+
+def places_in(layer, base):
+    """The places of a layer, and the number of all places."""
+    check(layer[:4] == b"\x89BLY" and len(layer) > 16, "no layer")
+    checksum, its_base = struct.unpack_from("<IQ", layer, 4)
+    check(checksum == xxh3_64(layer[8:]) & 0xFFFFFFFF, "damaged layer")
+    check(its_base == base, "another base")
+    n, at = number_in(layer, 16)
+    places, at = number_in(layer, at)
+    k = layer[at]
+    check(4 <= k <= 40 and 1 <= n <= places <= 2**62, "a wrong layer")
+    bits = int.from_bytes(layer[at + 1 :], "little")
+    length, at = 8 * (len(layer) - at - 1), 0
+    found, next_place = set(), 0
+    for _ in range(n):
+        gap = 0
+        while bits >> at & 1:
+            gap, at = gap + 1, at + 1
+        at += 1
+        gap = gap << k | bits >> at & (1 << k) - 1
+        at += k
+        check(at <= length, "a layer ends within a gap")
+        found.add(next_place + gap)
+        next_place += gap + 1
+    check(next_place <= places and bits >> at == 0 and length - at < 8, "a wrong end of a layer")
+    return found, places
+
+
+def layers_in(header, parameters):
+    """The parameters of the base, and its layers."""
+    check(len(parameters) >= 64, "no layers")
+    (t,) = struct.unpack_from("<Q", parameters, len(parameters) - 8)
+    size = (t + 8 + 63) // 64 * 64
+    check(0 < t and size <= len(parameters), "layers of a wrong length")
+    section, parameters = parameters[-size:], parameters[:-size]
+    check(not any(section[t:-8]), "bytes behind the layers")
+    header = bytearray(header)
+    (flags,) = struct.unpack_from("<I", header, 16)
+    struct.pack_into("<II", header, 16, flags & ~32, len(parameters))
+    base = xxh3_64(bytes(header[:56]) + parameters)
+    layers, at = [], 0
+    while at < t:
+        (length,) = struct.unpack_from("<I", section, at)
+        check(1 <= length <= t - at - 4, "a layer of a wrong length")
+        layers.append(places_in(section[at + 4 : at + 4 + length], base))
+        at += 4 + length
+    return parameters, layers
+
+
 def read(data, secret=None, of_parts=False):
     """The filter in the bytes of a file; Refused says why there is none. `secret` is its key. With
     `of_parts`, the filter and the parts that it has, of a file of a part."""
@@ -785,13 +844,17 @@ def read(data, secret=None, of_parts=False):
     check(size % 64 == 0 and size <= len(data) - 64, "wrong parameter size")
     check(of_header == xxh3_64(data[:56] + data[64 : 64 + size]), "damaged header")
     check(length == len(data) - 64 - size, "wrong length")
-    check(flags & ~28 == {3: 1, 4: 2, 5: 3, 7: 1}.get(hash, 0), "unknown feature")
+    check(flags & ~60 == {3: 1, 4: 2, 5: 3, 7: 1}.get(hash, 0), "unknown feature")
     check(bool(flags & 4) == of_parts, "keys are missing")
     if hash in (3, 5, 7):
         check(secret is not None and siphash_1_3(b"bloomset hash key", secret) == seed, "another key")
         seed = secret
     payload = data[64 + size :]
     parameters, parts = data[64 : 64 + size], None
+    layers = []
+    if flags & 32:
+        check(hash in (1, 3), "layers without hashes of 64 bits")
+        parameters, layers = layers_in(data[:64], parameters)
     if of_parts:
         check(size >= 64, "no parts")
         parameters, parts = parameters[:-64], parts_in(parameters[-64:])
@@ -815,4 +878,123 @@ def read(data, secret=None, of_parts=False):
     if exceptions:
         passes = made.may_contain
         made.may_contain = lambda key: passes(key) and hash_of(key, seed) not in exceptions
+    made.layers = layers
+    if layers:
+        says_yes = made.may_contain
+        made.may_contain = lambda key: says_yes(key) or any(
+            hash_of(key, seed) * places >> 64 in found for found, places in layers)
     return (made, parts) if of_parts else made
+
+
+class PatchDecoder:
+    """The arithmetic code of a patch."""
+
+    def __init__(self, code):
+        self.code, self.at, self.range = code, 0, 2**48 - 1
+        self.x = 0
+        for _ in range(6):
+            self.next_byte()
+
+    def next_byte(self):
+        self.x = self.x << 8 | (self.code[self.at] if self.at < len(self.code) else 0)
+        self.at += 1
+
+    def bit(self, model):
+        p, c = model
+        bound = self.range // 65536 * p
+        w = 65536 // (c + 2)
+        if value := self.x < bound:
+            self.range = bound
+            p += (65536 - p) * w // 65536
+        else:
+            self.x, self.range = self.x - bound, self.range - bound
+            p -= p * w // 65536
+        model[:] = min(max(p, 32), 65504), min(c + 1, 1023)
+        while self.range < 2**40:
+            self.range <<= 8
+            self.next_byte()
+        return value
+
+
+class Changes:
+    """The changes of one part of a file, page by page."""
+
+    def __init__(self, decoder, sets, step):
+        model = lambda p: [min(max(p, 32), 65504), 8]
+        self.bit, self.sets, self.last = decoder.bit, sets, 1
+        most = 2**32 - 1
+        s = min(max(((16 - step % 8) << 28) >> step // 8, 1), most)
+        self.first, self.second = [], []
+        for _ in range(17):
+            self.second.append(model(s // 65536))
+            row = []
+            for i in range(9):
+                l, r = min(2 * s * i // 8, most), min(2 * s * (8 - i) // 8, most)
+                row.append(model(65536 * l // (l + r - l * r // 2**32)))
+            self.first.append(row)
+            s = min(2 * s - s * s // 2**32, most)
+        self.page_models = [model(s // 65536), model(s // 65536)]
+        self.zero = [None] + [[model(65536 // z), model(1024)] for z in (1, 2, 3, 4)]
+        self.value = [[[32768, 0] for _ in range(16)] for _ in range(16)]
+
+    def page(self, old, size):
+        old = int.from_bytes(old[:65536], "little")
+        self.words = (size + 7) // 8
+        self.last = self.bit(self.page_models[self.last])
+        change = self.node(old, 2**19, 0) if self.last else 0
+        return (old ^ change).to_bytes(65536, "little")[:size]
+
+    def node(self, old, bits, at):
+        """The change of a node that has some. `at` is its first bit in the page."""
+        if bits == 4:
+            return self.group(old & 15)
+        half = bits // 2
+        level, share = bits.bit_length() - 4, 4
+        has_first = has_second = True
+        if bits > 64:
+            has_second = (at + half) // 64 < self.words
+        elif self.sets:
+            mask = (1 << half) - 1
+            z1, z2 = (half - (part & mask).bit_count() for part in (old, old >> half))
+            has_first, has_second = z1 != 0 or z2 == 0, z2 != 0
+            share = (8 * z1 + (z1 + z2) // 2) // (z1 + z2)
+        first = not has_second or (has_first and self.bit(self.first[level][share]))
+        second = not first or (has_second and self.bit(self.second[level]))
+        change = self.node(old & (1 << half) - 1, half, at) if first else 0
+        return change | (self.node(old >> half & (1 << half) - 1, half, at + half) << half if second else 0)
+
+    def group(self, old):
+        change = 0
+        if self.sets:
+            left = 4 - old.bit_count()
+            for bit in (8, 4, 2, 1):
+                if not old & bit:
+                    if (left == 1 and not change) or self.bit(self.zero[left][1 if change else 0]):
+                        change |= bit
+                    left -= 1
+            return change
+        so_far = 1
+        for _ in range(4):
+            so_far = 2 * so_far + (so_far == 8 or self.bit(self.value[old][so_far]))
+        return so_far - 16
+
+
+def patched(old, patch):
+    """The new file of a patch."""
+    check(patch[:8] == b"\x89BPATCH\n" and len(patch) > 25, "no patch")
+    check(patch[8:16] == old[56:64], "another old file")
+    if patch[24] == 0:
+        return patch[25:]
+    check(patch[24] in (1, 2), "an unknown method")
+    blocks, at = number_in(patch, 25)
+    length, at = number_in(patch, at)
+    decoder = PatchDecoder(patch[at + 1 :])
+    unsealed = old[:56] + bytes(8) + old[64:]
+    split = 64 + struct.unpack_from("<I", old, 20)[0]
+    new = []
+    for before, size, sets, step in ((unsealed[:split], 64 * blocks, False, 24), (old[split:], length, patch[24] == 2, patch[at])):
+        changes = Changes(decoder, sets, step)
+        new += [changes.page(before[i : i + 65536], min(65536, size - i)) for i in range(0, size, 65536)]
+    check(decoder.at >= len(decoder.code), "bytes behind the code")
+    new = b"".join(new)
+    return new[:56] + patch[16:24] + new[64:]

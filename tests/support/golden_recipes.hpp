@@ -28,6 +28,7 @@ struct recipe {
   std::vector<label_list::label> labels = {};
   std::string_view exceptions = {};  ///< "x" for those of x-0 to x-499 that pass
   bool partitioned = false;          ///< whether keys are in_partitions()
+  std::string_view layers = {};      ///< "x" for one of x-0 to x-19 and one of x-20 to x-39
 };
 
 /// The secret key of the keyed files: the bytes 0 to 15.
@@ -54,6 +55,7 @@ inline std::span<const recipe> recipes() {
              {{"licence", "CC0"}, {"source", "Zoë's list"}}},
       recipe{"bloom-double", "bloom", 0, {}},
       recipe{"bloom-exceptions", "bloom", 0, {}, 60, 0, 64, {}, "mistaken"},
+      recipe{"bloom-layers", "bloom", 0, {}, 60, 0, 64, {}, {}, "layer"},
       recipe{"bloom-seeded", "bloom", 0x0123456789abcdef, {}},
       recipe{"counting_bloom-4", "counting_bloom", 0, {}},
       recipe{"counting_bloom-8", "counting_bloom", 1, {{"counter_bits", "8"}}},
@@ -143,7 +145,20 @@ inline any_filter cook(const recipe& how) {
     std::array<bool, 1> erased{};
     value_of(filter.erase(std::array<std::string_view, 1>{"erased"}, erased));
   }
-  return filter;
+  if (how.layers.empty()) return filter;
+  const auto base = serialize(filter.image());
+  std::vector<std::vector<std::byte>> layers;
+  for (std::uint64_t first = 0; first < 40; first += 20) {
+    std::vector<hash64> hashes;
+    for (std::uint64_t i = first; i < first + 20; ++i) {
+      const std::string key = word(how.layers, i);
+      hashes.push_back(filter_hasher(how.seed)(std::as_bytes(std::span(key))));
+    }
+    layers.push_back(value_of(make_layer(hashes, 1.0 / 256, header_checksum(base))));
+  }
+  auto stored = value_of(read_stored({nullptr, base}, verification::always, "base"));
+  stored.header.layers = value_of(layer_list::of(layers, header_checksum(base)));
+  return value_of(open_any(stored, access::writable, "base"));
 }
 
 #ifdef BLOOMSET_GOLDEN_FOLDER

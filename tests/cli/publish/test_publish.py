@@ -1,0 +1,275 @@
+"""bloomset publish and bloomset fetch: a folder of base, patches and layers, and a file that follows it."""
+
+import hashlib
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from kinds import kinds_that
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def manifest(tmp_path, folder="pub"):
+    return json.loads((tmp_path / folder / "manifest.json").read_text())
+
+
+@pytest.fixture
+def published(run, lines, tmp_path):
+    """The filter f of 10,000 keys, and its folder pub."""
+    run("build", "-q", "-o", "f", "--kind", "bloom", "--capacity", 12_000, "--label", "source=test", input=lines(10_000)).ok()
+    run("publish", "-q", "pub", "f").ok()
+    return tmp_path / "pub"
+
+
+def bytes_read(said):
+    """What `fetch` says that it read."""
+    number, unit = re.search(rb"read ([\d.,]+) (B|kB|MB)", said.err).groups()
+    return float(number.replace(b",", b"")) * {b"B": 1, b"kB": 1e3, b"MB": 1e6}[unit]
+
+
+def test_the_manifest_names_all_files(run, lines, tmp_path, published):
+    run("add", "-q", "f", input=lines(100, "new")).ok()
+    run("publish", "-q", "pub", "f", "--valid-for", "2h").ok()
+    run("publish", "-q", "pub", "--layer", "-", input=lines(50, "more")).ok()
+    now = manifest(tmp_path)
+    assert (now["format"], now["sequence"], now["labels"]) == ("bloomset-manifest-1", 3, {"source": "test"})
+    assert [layer["keys"] for layer in now["layers"]] == [50]
+    files = contents(published)
+    for entry in [now["base"], *now["patches"], *now["layers"]]:
+        data = files[entry["file"]]
+        assert (len(data), hashlib.sha256(data).hexdigest()) == (entry["bytes"], entry["sha256"])
+    assert files[now["base"]["file"]] == (tmp_path / "f").read_bytes()
+    assert now["patches"][0]["to"] == now["base"]["sha256"]
+    assert "valid_until" not in now
+
+
+def test_a_follower_reads_patches_and_has_the_same_file(run, lines, tmp_path, published):
+    said = run("fetch", "pub", "-o", "mine").ok()
+    assert said.err.startswith(b"mine: number 1, by the whole filter; read ")
+    for i in range(3):
+        run("add", "-q", "f", input=lines(20, f"hour{i}-")).ok()
+        run("publish", "-q", "pub", "f").ok()
+        if i == 1:
+            continue
+        said = run("fetch", "pub", "-o", "mine").ok()
+        assert b"by 1 patch;" in said.err if i == 0 else b"by 2 patches;" in said.err
+        assert bytes_read(said) < 2500
+        assert (tmp_path / "mine").read_bytes() == (tmp_path / "f").read_bytes()
+    said = run("fetch", "pub", "-o", "mine").ok()
+    assert b"number 4, which was here already; read " in said.err and bytes_read(said) < 2000
+    # One who was never here takes the whole; one who has another filter, too.
+    run("build", "-q", "-o", "other", input=lines(5)).ok()
+    assert b"by the whole filter" in run("fetch", "pub", "-o", "other").ok().err
+    assert (tmp_path / "other").read_bytes() == (tmp_path / "f").read_bytes()
+
+
+def test_patches_that_are_longer_than_the_filter_are_dropped(run, lines, tmp_path, published):
+    for i in range(12):
+        run("build", "-q", "--force", "-o", "f", "--kind", "bloom", "--capacity", 12_000, input=lines(10_000, f"x{i}")).ok()
+        run("publish", "-q", "pub", "f").ok()
+    now = manifest(tmp_path)
+    assert sum(patch["bytes"] for patch in now["patches"]) < now["base"]["bytes"]
+    assert len(list(published.iterdir())) <= 5
+
+
+@pytest.mark.parametrize("kind", kinds_that())
+def test_layers_of_every_kind_answer_as_one_filter(run, info, lines, tmp_path, kind):
+    run("build", "-q", "-o", "f", "--kind", kind, "--fpr", "1%", "--hash", "xxh3", input=lines(5000)).ok()
+    run("publish", "-q", "pub", "f").ok()
+    for i in range(3):
+        run("publish", "-q", "pub", "--layer", "-", input=lines(300, f"layer{i}-")).ok()
+    said = run("fetch", "pub", "-o", "mine").ok()
+    assert b"by the whole filter and 3 layers" in said.err
+    members = lines(5000) + lines(300, "layer0-") + lines(300, "layer2-")
+    assert run("check", "mine", input=members).ok().out == members
+    base, mine = info("f"), info("mine")
+    # Keys with equal places count once.
+    assert mine["layers"] == 3 and 890 <= mine["layer_keys"] <= 900
+    assert 0.0005 < mine["current_fpr"] - base["current_fpr"] < 0.0009
+    others = lines(100_000, "other")
+    hits = [int(run("check", "-c", name, input=others).out) for name in ("f", "mine")]
+    # 75 more are expected, with a deviation of 9.
+    assert 25 < hits[1] - hits[0] < 130
+    run("verify", "mine").ok()
+    if kind in kinds_that("insert"):
+        run("add", "mine", input=b"x\n").refused("mine: the filter has layers of keys that were added after it was published")
+
+
+def test_a_layer_costs_14_bits_per_key(run, lines, tmp_path, published):
+    for keys, most in ((100, 17), (1000, 14), (10_000, 14)):
+        run("build", "-q", "--force", "-o", "f", "--capacity", 1_000_000, "--fpr", "1%", input=lines(10)).ok()
+        run("publish", "-q", f"pub{keys}", "f").ok()
+        run("publish", "-q", f"pub{keys}", "--layer", "-", input=lines(keys, "new")).ok()
+        layer = manifest(tmp_path, f"pub{keys}")["layers"][0]
+        assert layer["keys"] == keys and 8 * layer["bytes"] <= most * keys
+
+
+def test_layers_fold_when_the_rate_is_spent_and_say_why(run, lines, tmp_path, published):
+    run("fetch", "-q", "pub", "-o", "mine").ok()
+    for i in range(100):
+        run("add", "-q", "f", input=lines(10, f"h{i}-")).ok()
+        said = run("publish", "pub", "f", "--fpr", "1.1%", "--layer", "-", input=lines(10, f"h{i}-")).ok()
+        if b"a new base, because with " in said.err:
+            break
+    assert re.search(rb"because with \d+ layers the rate would be 1\.1\d+%, above 1\.10%; [\d.]+ kB, by a patch of ", said.err)
+    assert manifest(tmp_path)["layers"] == []
+    assert b"by 1 patch;" in run("fetch", "pub", "-o", "mine").ok().err
+    assert (tmp_path / "mine").read_bytes() == (tmp_path / "f").read_bytes()
+    refused = run("publish", "pub", "--fpr", "0.1%", "--layer", "-", input=b"x\n").refused("above 0.100%")
+    assert "give the whole filter, which replaces base and layers" in refused
+    big = lines(4000, "big")
+    run("publish", "pub", "--fpr", "50%", "--layer-fpr", "1e-9", "--layer", "-", input=big).refused("more than half of the base's")
+
+
+def test_layers_use_the_reader_and_the_secret_key_of_the_base(run, tmp_path, secret):
+    (tmp_path / "a.csv").write_bytes(b"1;ann\n2;bob\n")
+    run("build", "-q", "-o", "f", "--keys", "fields:2,;", "--key-file", "members.key", "a.csv").ok()
+    run("publish", "-q", "pub", "f").ok()
+    run("publish", "pub", "--layer", "-", input=b"9;carol\n").refused("secret key")
+    run("publish", "-q", "pub", "--key-file", "members.key", "--layer", "-", input=b"9;carol\n").ok()
+    run("fetch", "-q", "pub", "-o", "mine").ok()
+    assert run("check", "--key-file", "members.key", "mine", input=b"7;carol\n7;dave\n").out == b"7;carol\n"
+
+
+def test_filters_that_cannot_have_layers_are_named(run, lines, published):
+    run("build", "-q", "-o", "wide", "--hash", "xxh3-2x64", input=lines(10)).ok()
+    run("publish", "-q", "wide.pub", "wide").ok()
+    run("publish", "wide.pub", "--layer", "-", input=b"x\n").refused("layers need hashes of 64 bits")
+    run("publish", "empty", "--layer", "-", input=b"x\n").refused("empty: there is no base yet")
+    run("publish", "pub").refused("there is nothing to publish")
+    run("publish", "pub", "--layer", "-").refused("--layer: there is no key")
+    run("publish", "pub", "f", "--valid-for", "soon").refused("--valid-for: 'soon' is not a time")
+    run("publish", "-q", "pub", "--layer", "-", input=b"x\n").ok()
+    run("fetch", "-q", "pub", "-o", "mine").ok()
+    run("publish", "pub", "mine").refused("mine: the filter has layers already")
+    for verb in (("merge", "-o", "x", "mine", "f"), ("fold", "-o", "x", "--factor", 2, "mine"), ("except", "mine"), ("remove", "mine"),
+                 ("dedup", "--filter", "mine")):
+        done = run(*verb, input=b"y\n")
+        assert done.code == 2 or verb[0] == "dedup", verb
+
+
+def test_an_older_manifest_is_refused(run, lines, tmp_path, published):
+    old = contents(published)
+    run("publish", "-q", "pub", "--layer", "-", input=lines(10, "a")).ok()
+    run("fetch", "-q", "pub", "-o", "mine").ok()
+    before = (tmp_path / "mine").read_bytes()
+    now = contents(published)
+    for name, data in old.items():
+        (published / name).write_bytes(data)
+    run("fetch", "pub", "-o", "mine").refused("it has the number 1, but 2 was here already; an old publication")
+    (published / "manifest.json").write_bytes(now["manifest.json"].replace(b'"keys": 10', b'"keys": 11'))
+    run("fetch", "pub", "-o", "mine").refused("it has the number 2 of the one that was here, but other content")
+    assert (tmp_path / "mine").read_bytes() == before
+
+
+def test_an_expired_manifest_is_refused(run, tmp_path, published):
+    text = (published / "manifest.json").read_text()
+    (published / "manifest.json").write_text(text.replace('"max_fpr"', '"valid_until": "2020-01-01T00:00:00Z",\n "max_fpr"'))
+    run("fetch", "pub", "-o", "mine").refused("it was valid until 2020-01-01T00:00:00Z")
+    assert not (tmp_path / "mine").exists()
+
+
+def test_hostile_folders_change_nothing(run, lines, tmp_path, published):
+    run("add", "-q", "f", input=lines(30, "new")).ok()
+    run("fetch", "-q", "pub", "-o", "mine").ok()
+    run("publish", "-q", "pub", "f").ok()
+    run("publish", "-q", "pub", "--layer", "-", input=lines(30, "more")).ok()
+    good = contents(published)
+    before = (tmp_path / "mine").read_bytes()
+    chance = random.Random(7)
+
+    def expect_refused(*sentences):
+        run("fetch", "pub", "-o", "mine").refused(*sentences)
+        assert (tmp_path / "mine").read_bytes() == before
+
+    for name in [name for name in good if name.endswith((".patch", ".layer"))]:
+        data = good[name]
+        for bad in (data[:-1], b"", bytes([data[0] ^ 1]) + data[1:], data[:40] + bytes([data[40] ^ 4]) + data[41:]):
+            (published / name).write_bytes(bad)
+            expect_refused(f"{name}: the file is not the one that the manifest names")
+        (published / name).unlink()
+        expect_refused(name)
+        (published / name).write_bytes(data)
+    parsed = json.loads(good["manifest.json"])
+    for change in ({"format": "bloomset-manifest-9"}, {"sequence": 0}, {"sequence": "7"}, {"base": None}, {"base": []},
+                   {"patches": [{}]}, {"patches": {}}, {"layers": [1]}, {"published": "today"}, {"labels": {"a": 1}},
+                   {"max_fpr": 7}, {"base": {**parsed["base"], "file": "../f"}}, {"base": {**parsed["base"], "sha256": "0"}},
+                   {"base": {**parsed["base"], "bytes": 2**60}}, {"base": {**parsed["base"], "bytes": -1}},
+                   {"patches": parsed["patches"] * 2}):
+        (published / "manifest.json").write_text(json.dumps({**parsed, **change}))
+        expect_refused("manifest.json: ")
+    for text in (b"", b"[]", b"{", b"{" * 100_000, b"[" * 100_000, b"\xff", good["manifest.json"] + b" " * 2_000_000):
+        (published / "manifest.json").write_bytes(text)
+        expect_refused("manifest.json: ")
+    for _ in range(60):
+        text = bytearray(good["manifest.json"])
+        text[chance.randrange(len(text))] ^= 1 << chance.randrange(7)
+        (published / "manifest.json").write_bytes(text)
+        done = run("fetch", "pub", "-o", "mine")
+        if done.code != 0:
+            expect_refused()
+        else:  # such as another time or label
+            assert run("check", "-q", "mine", input=b"more3@example.com\n").code == 0
+            (tmp_path / "mine").write_bytes(before)
+            os.unlink(tmp_path / "mine.manifest.json")
+    (published / "manifest.json").write_bytes(good["manifest.json"])
+    (tmp_path / "text").write_text("do not lose this")
+    run("fetch", "pub", "-o", "text").refused("text: this is not a filter, and would be replaced")
+    run("fetch", "missing", "-o", "x").refused("missing: this is not a folder")
+    run("fetch", "pub", "-o", "mine").ok()
+
+
+def test_a_damaged_file_is_replaced(run, tmp_path, published):
+    run("fetch", "-q", "pub", "-o", "mine").ok()
+    data = bytearray((tmp_path / "mine").read_bytes())
+    data[-1] ^= 1
+    (tmp_path / "mine").write_bytes(data)
+    assert b"by the whole filter" in run("fetch", "pub", "-o", "mine").ok().err
+    assert (tmp_path / "mine").read_bytes() == (tmp_path / "f").read_bytes()
+
+
+def test_killed_publishers_and_followers_leave_the_old_or_the_new(run, lines, tmp_path, bloomset):
+    """The folder is whole at every moment: whoever fetches from it gets one of the publications."""
+    run("build", "-q", "-o", "f0", "--kind", "bloom", "--capacity", "1M", input=lines(1000)).ok()
+    run("build", "-q", "-o", "f1", "--kind", "bloom", "--capacity", "1M", input=lines(2000)).ok()
+    whole = {(tmp_path / name).read_bytes(): name for name in ("f0", "f1")}
+    run("publish", "-q", "pub", "f0").ok()
+    begin = time.monotonic()
+    run("publish", "-q", "pub", "f1").ok()
+    took = time.monotonic() - begin
+    seen = set()
+    for i in range(24):
+        process = subprocess.Popen([bloomset, "publish", "-q", "pub", f"f{i % 2}"], cwd=tmp_path)
+        time.sleep(took * (i + 1) / 16)
+        process.send_signal(signal.SIGKILL)
+        seen.add(process.wait())
+        run("fetch", "-q", "pub", "-o", "mine").ok()
+        assert (tmp_path / "mine").read_bytes() in whole
+    assert seen == {0, -signal.SIGKILL}
+    for i in range(16):
+        run("publish", "-q", "pub", f"f{i % 2}").ok()
+        process = subprocess.Popen([bloomset, "fetch", "-q", "pub", "-o", "mine"], cwd=tmp_path)
+        time.sleep(took * (i + 1) / 12)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert (tmp_path / "mine").read_bytes() in whole
+    run("fetch", "-q", "pub", "-o", "mine").ok()
+    assert whole[(tmp_path / "mine").read_bytes()] == "f1"
+
+
+def test_a_reader_of_the_manifest_before_still_finds_its_files(run, lines, tmp_path, published):
+    before = manifest(tmp_path)
+    run("add", "-q", "f", input=lines(30, "new")).ok()
+    run("publish", "-q", "pub", "f").ok()
+    assert before["base"]["file"] in contents(published)
+    run("add", "-q", "f", input=lines(30, "newer")).ok()
+    run("publish", "-q", "pub", "f").ok()
+    assert before["base"]["file"] not in contents(published)
