@@ -16,8 +16,16 @@ constexpr std::string_view format_name = "bloomset-manifest-1";
 constexpr std::uint64_t max_file_bytes = std::uint64_t{1} << 48;
 constexpr std::size_t max_files = 4096;
 
+bool is_hexadecimal(std::string_view text) noexcept {
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 bool is_sha256(std::string_view text) noexcept {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return text.size() == 64 && is_hexadecimal(text);
+}
+
+bool is_short_name(std::string_view text) noexcept {
+  return text.size() == 16 && is_hexadecimal(text);
 }
 
 /// A name that stays in the folder, on every system and in every URL.
@@ -123,7 +131,6 @@ std::string manifest::text() const {
   for (const published_patch& patch : patches) {
     json one = as_json(patch.file);
     one["from"] = patch.from;
-    one["to"] = patch.to;
     all["patches"].push_back(std::move(one));
   }
   all["layers"] = json::array();
@@ -132,7 +139,7 @@ std::string manifest::text() const {
     one["keys"] = layer.keys;
     all["layers"].push_back(std::move(one));
   }
-  return all.dump(1) + "\n";
+  return all.dump() + "\n";
 }
 
 result<manifest> manifest::read(std::string_view text, const std::string& name) {
@@ -173,7 +180,7 @@ result<manifest> manifest::read(std::string_view text, const std::string& name) 
     whole.note("base");
   }
   for (object_reader& one : whole.list("patches")) {
-    made.patches.push_back({one.file(), one.text("from", is_sha256), one.text("to", is_sha256)});
+    made.patches.push_back({one.file(), one.text("from", is_short_name)});
     whole.take(one);
   }
   for (object_reader& one : whole.list("layers")) {
@@ -181,17 +188,11 @@ result<manifest> manifest::read(std::string_view text, const std::string& name) 
     whole.take(one);
   }
   if (!whole.wrong().empty()) return wrong(fmt::format("{} is missing or wrong", whole.wrong()));
-  for (std::size_t i = 0; i < made.patches.size(); ++i) {
-    const bool is_last = i + 1 == made.patches.size();
-    if (made.patches[i].to != (is_last ? made.base.sha256 : made.patches[i + 1].from)) {
-      return wrong("its patches do not lead to its base");
-    }
-  }
   return made;
 }
 
 std::vector<published_patch> manifest::patches_from(std::string_view sha256) const {
-  const auto first = std::ranges::find(patches, sha256, &published_patch::from);
+  const auto first = std::ranges::find(patches, short_name(sha256), &published_patch::from);
   return {first, patches.end()};
 }
 

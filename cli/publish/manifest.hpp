@@ -20,12 +20,16 @@ struct published_file {
   std::string sha256;
 };
 
-/// A patch from one base to the next one, by their SHA-256.
+/// A patch from one base to the next one.
 struct published_patch {
   published_file file;
-  std::string from;
-  std::string to;
+  std::string from;  ///< short_name() of the SHA-256 of the base that it changes
 };
+
+/// The first 16 digits of a SHA-256, by which files are named and found.
+inline std::string short_name(std::string_view sha256) {
+  return std::string(sha256.substr(0, 16));
+}
 
 struct published_layer {
   published_file file;
@@ -34,6 +38,8 @@ struct published_layer {
 
 struct manifest {
   static constexpr std::uint64_t max_bytes = std::uint64_t{1} << 20;
+  /// A publisher keeps so many patches, because each reader reads their list every time.
+  static constexpr std::size_t max_patches = 24;
 
   std::uint64_t sequence = 0;  ///< higher than that of every manifest before
   std::string published;       ///< RFC 3339, UTC

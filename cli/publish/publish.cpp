@@ -154,7 +154,7 @@ result<void> publish_base(const arguments& given, folder_change& change,
   if (!base) return fail(base.error());
   manifest& after = change.after;
   const std::string sha256 = sha256_of(bytes->bytes());
-  auto file = add_file(change, bytes->bytes(), sha256.substr(0, 16) + ".bloom");
+  auto file = add_file(change, bytes->bytes(), short_name(sha256) + ".bloom");
   if (!file) return fail(std::move(file.error()));
   after.base = std::move(*file);
   const double planned = base->filter.info().plan.planned_fpr;
@@ -183,16 +183,16 @@ result<void> publish_base(const arguments& given, folder_change& change,
     change.summary += ", without a patch, because it would not be smaller";
     return {};
   }
+  const std::string from = short_name(before.base.sha256);
   auto patch_file =
-      add_file(change, patch->bytes,
-               before.base.sha256.substr(0, 16) + "-" + after.base.sha256.substr(0, 16) + ".patch");
+      add_file(change, patch->bytes, fmt::format("{}-{}.patch", from, short_name(sha256)));
   if (!patch_file) return fail(std::move(patch_file.error()));
   change.summary += fmt::format(", by a patch of {}", format_bytes(patch_file->bytes));
-  after.patches.push_back({std::move(*patch_file), before.base.sha256, after.base.sha256});
+  after.patches.push_back({std::move(*patch_file), from});
   // A way that is not shorter than the whole file helps nobody.
   std::uint64_t sum = 0;
   std::size_t keep = 0;
-  while (keep < after.patches.size()) {
+  while (keep < std::min(after.patches.size(), manifest::max_patches)) {
     sum += after.patches[after.patches.size() - 1 - keep].file.bytes;
     if (sum >= after.base.bytes) break;
     ++keep;
@@ -280,7 +280,7 @@ result<std::string> publish_layer(arguments& given, folder_change& change,
     return fmt::format("{} would have {}, more than half of the base's {}", layers,
                        format_bytes(sum), format_bytes(before.base.bytes));
   }
-  auto file = add_file(change, *layer, sha256_of(*layer).substr(0, 16) + ".layer");
+  auto file = add_file(change, *layer, short_name(sha256_of(*layer)) + ".layer");
   if (!file) return fail(std::move(file.error()));
   after.labels = before.labels;
   after.base = before.base;
