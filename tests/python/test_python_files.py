@@ -284,3 +284,14 @@ def test_labels_go_with_the_filter(tmp_path, run):
         with pytest.raises(TypeError, match="str to str"):
             f.labels = wrong
     assert f.labels == {"keys": "email:lower", "source": "Zoë"}
+
+
+def test_a_file_with_layers_answers_as_one_filter():
+    path = pathlib.Path(__file__).parents[1] / "golden" / "bloom-layers.bloom"
+    added = [f"layer-{i}" for i in range(40)]
+    for f in (bloomset.open(path), bloomset.Bloom.load(path)):
+        assert all(key in f for key in added) and "member-3" in f
+        assert f.contains(added).all()
+        assert sum(f"other-{i}" in f for i in range(1000)) < 60
+    with pytest.raises(Exception, match="layers"):
+        bloomset.Bloom.load(path).add("x")
