@@ -147,13 +147,13 @@ result<manifest> manifest::read(std::string_view text, const std::string& name) 
     return fail(errc::corrupt,
                 fmt::format("{}: {}; give a folder that 'bloomset publish' wrote", name, how));
   };
-  if (text.size() > max_bytes) return wrong("this is no manifest, which has at most 1 MiB");
+  if (text.size() > max_bytes) return wrong("this is not a manifest, which has at most 1 MiB");
   const json all = json::parse(text, nullptr, false);
-  if (!all.is_object()) return wrong("this is no manifest, as it is no JSON object");
+  if (!all.is_object()) return wrong("this is not a manifest, because it is not a JSON object");
   object_reader whole(all, "");
   const json* format = whole.find("format");
   if (format == nullptr || !format->is_string()) {
-    return wrong("this is no manifest, as it names no format");
+    return wrong("this is not a manifest, because it names no format");
   }
   if (*format != format_name) {
     return fail(errc::unsupported,
