@@ -609,6 +609,22 @@ static void a_secret_key_opens_and_nothing_else_does(const char* folder) {
   EXPECT(bloomset_create(&wanted, &filter, &error) == BLOOMSET_INVALID_ARGUMENT);
 }
 
+static void layers_answer_as_one_filter(void) {
+  bloomset_filter* filter = NULL;
+  bloomset_error error;
+  EXPECT(bloomset_open(BLOOMSET_GOLDEN_FOLDER "/bloom-layers.bloom", &filter, &error) ==
+         BLOOMSET_OK);
+  int passed = 0;
+  for (int i = 0; i < 1000; ++i) {
+    char key[24];
+    const size_t size = (size_t)sprintf(key, i < 40 ? "layer-%d" : "other-%d", i);
+    passed += bloomset_may_contain(filter, key, size);
+  }
+  EXPECT(passed >= 40 && passed < 100);
+  EXPECT(bloomset_may_contain(filter, "member-3", 8) && bloomset_may_contain(filter, "layer-39", 8));
+  bloomset_close(filter);
+}
+
 int main(int count, char** arguments) {
   if (count != 2) {
     puts("usage: c_program FOLDER");
@@ -630,6 +646,7 @@ int main(int count, char** arguments) {
   null_is_an_error_where_a_pointer_is_needed();
   a_copy_needs_the_memory_of_one_filter(arguments[1]);
   a_secret_key_opens_and_nothing_else_does(arguments[1]);
+  layers_answer_as_one_filter();
   bloomset_free(NULL);
   bloomset_close(NULL);
   if (failures == 0) puts("the C interface holds");

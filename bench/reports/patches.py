@@ -4,7 +4,7 @@
     bench/reports/patches.py [KEYS] > bench/results/patches.md        default: 1000000 keys
 
 The other programs run with the options that made their smallest patches here. Programs that are not installed are left
-out (scripts/install-packages.sh bench). Every patch is applied, and its result compared.
+out (scripts/install-packages.sh peers). Every patch is applied, and its result compared.
 """
 
 import os
