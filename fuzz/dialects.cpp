@@ -43,6 +43,7 @@ const std::vector<reading>& readings() {
       {"spark", {{"type", "long"}}},
       {"cascade", {}},
       {"clubcard", {}},
+      {"passwdqc", {}},
   };
   return all;
 }
@@ -57,9 +58,10 @@ bloomset::result<d::foreign_filter> open(const reading& as, const std::vector<st
 void use(const reading& as, d::foreign_filter& filter, bloomset::access how) {
   const std::string id(64, 'a');
   const std::string certificate = id + ":008101:" + id + "@1500";
-  const std::array<std::string_view, 5> keys = {"1", "-22.5", "", "\xe2\x82\xac", certificate};
-  std::array<bool, 5> answers{};
-  std::array<bool, 5> covered{};
+  const std::array<std::string_view, 6> keys = {"1",         "-22.5",           "", "\xe2\x82\xac",
+                                                certificate, "16 bytes of hash"};
+  std::array<bool, 6> answers{};
+  std::array<bool, 6> covered{};
   filter.may_contain(keys, answers);
   filter.covers(keys, covered);
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -71,10 +73,12 @@ void use(const reading& as, d::foreign_filter& filter, bloomset::access how) {
   const auto info = filter.info();
   const double rate = info.current_fpr.value_or(0);
   require(rate >= 0 && rate <= 1, "a rate outside of 0 to 1");
-  const auto inserted = filter.insert(std::span(keys).first(1));
-  require(!inserted || how == bloomset::access::writable, "a read-only filter was changed");
-  if (inserted && inserted->done == 1 && filter.askable()) {
-    require(filter.may_contain(keys.at(0)), "a false negative");
+  for (const std::size_t i : {0U, 5U}) {
+    const auto inserted = filter.insert(std::span(keys).subspan(i, 1));
+    require(!inserted || how == bloomset::access::writable, "a read-only filter was changed");
+    if (inserted && inserted->done == 1 && filter.askable()) {
+      require(filter.may_contain(keys.at(i)), "a false negative");
+    }
   }
   const auto image = filter.image();
   if (!image) return;

@@ -47,6 +47,10 @@ const std::vector<std::string>& texts() {
       "safe-browsing:adblock,8",
       "csv:2",
       "csv:a,;",
+      "md4",
+      "ntlm",
+      "ntlm:cp1252",
+      "password:ntlm-cp1252",
   };
   return all;
 }

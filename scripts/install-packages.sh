@@ -14,7 +14,7 @@ build=(g++ cmake ninja-build pkg-config libxxhash-dev libfmt-dev libssl-dev
 sanitizers=(libgtest-dev librapidcheck-dev clang-# clang-format-# libclang-rt-#-dev python3 libleveldb-dev
   libsnappy-dev libsqlite3-dev libcurl4-openssl-dev nginx-light)
 test=("${sanitizers[@]}" python3-pytest python3-dev pybind11-dev python3-numpy python3-pip mypy zsh fish
-  gzip zstd lz4 man-db groff golang-github-dcso-bloom-cli squid curl redis-server python3-redis python3-mpmath
+  gzip zstd lz4 man-db groff golang-github-dcso-bloom-cli passwdqc squid curl redis-server python3-redis python3-mpmath
   g++-aarch64-linux-gnu qemu-user doxygen abigail-tools sqlite3 postgresql default-jre-headless minisign)
 # DuckDB, whose Parquet files are tested, and clients of Redis are packages of npm. Node's own packages
 # bring npm along.

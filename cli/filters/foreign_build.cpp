@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bloomset/plan/units.hpp>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "filters/opened.hpp"
 #include "filters/target.hpp"
 #include "input/blocks.hpp"
+#include "input/stored_reader.hpp"
 
 namespace bloomset::cli {
 namespace {
@@ -137,6 +139,10 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
   auto filter = dialects::create(**format, trial);
   if (!filter) return fail(filter.error());
   if (auto ok = filter->askable(); !ok) return fail(ok.error());
+  if (!filter->key_reader().empty()) {
+    const std::array built = {labelled_filter{how.target, nullptr, filter->key_reader()}};
+    if (auto ok = choose_reader(options, built, "build", how.strict); !ok) return fail(ok.error());
+  }
   if (!filter->takes_any_key()) {
     options.keys.accepts = [&filter](std::string_view key) { return filter->accepts(key); };
   }
@@ -168,9 +174,10 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
   if (!written) return fail(written.error());
   if (!how.quiet) {
     const auto info = filter->info();
-    note(fmt::format("{}: {}, format {}, {}, {}, rate {}", name, format_count(input.keys(), "key"),
-                     info.format, format_bytes(info.bytes()),
-                     format_count(info.hashes.value_or(0), "hash function"),
+    const std::string hashes =
+        info.hashes ? format_count(*info.hashes, "hash function") + ", " : std::string();
+    note(fmt::format("{}: {}, format {}, {}, {}rate {}", name, format_count(input.keys(), "key"),
+                     info.format, format_bytes(info.bytes()), hashes,
                      format_rate(info.current_fpr.value_or(0))));
   }
   return done;

@@ -202,7 +202,7 @@ result<opened_filter> filter_opener::open_foreign(const std::string& name,
     used_[i] = true;
     own.push_back(options_[i]);
   }
-  auto filter = dialects::open(*format, bytes, {name, how, std::move(own)});
+  auto filter = dialects::open(*format, bytes, {name, how, std::move(own), verify});
   if (!filter) return fail(std::move(filter.error()));
   return std::move(*filter);
 }

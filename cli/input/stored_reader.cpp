@@ -15,6 +15,7 @@ namespace bloomset::cli {
 namespace {
 
 std::string_view reader_of(const labelled_filter& filter) {
+  if (!filter.reader.empty()) return filter.reader;
   const auto stored = filter.labels == nullptr ? std::nullopt : filter.labels->find(reader_label);
   return stored.value_or(plain_reader);
 }
@@ -23,6 +24,11 @@ std::string_view partition_of(const labelled_filter& filter) {
   const auto stored =
       filter.labels == nullptr ? std::nullopt : filter.labels->find(partition_label);
   return stored.value_or("");
+}
+
+bool has_reader(const labelled_filter& filter) {
+  return !filter.reader.empty() ||
+         (filter.labels != nullptr && filter.labels->find(reader_label).has_value());
 }
 
 bool gives_bytes(std::string_view reader) {
@@ -50,11 +56,20 @@ std::string without_list_form(std::string_view reader) {
   return text;
 }
 
+/// The name of a reader if its keys are digests of 16 bytes of the line; empty for others.
+std::string_view short_digest(std::string_view reader) {
+  const std::string_view name = reader.substr(0, reader.find(':'));
+  return name == "md4" || name == "md5" || name == "ntlm" ? name : std::string_view();
+}
+
 /// Whether keys of both readers can be the same. Bytes of digests can be, whatever the digests were
-/// made of; the label with their size tells those apart that cannot.
+/// made of; the label with their size tells those apart that cannot, unless they have one size.
 bool may_agree(std::string_view one, std::string_view other) {
-  return without_list_form(one) == without_list_form(other) ||
-         (gives_bytes(one) && gives_bytes(other));
+  if (without_list_form(one) == without_list_form(other)) return true;
+  const std::string_view first = short_digest(one);
+  const std::string_view second = short_digest(other);
+  const bool differ = !first.empty() && !second.empty() && first != second;
+  return !differ && gives_bytes(one) && gives_bytes(other);
 }
 
 /// Fails if a name of a reader that a file has is not one that can be used here.
@@ -101,6 +116,12 @@ result<void> choose_partition(input_options& options, std::span<const labelled_f
   return {};
 }
 
+std::string key_bytes(const key_input& input) {
+  return fmt::format("{}", input.key_bytes().shortest);
+}
+
+}  // namespace
+
 result<void> choose_reader(input_options& options, std::span<const labelled_filter> filters,
                            std::string_view verb, bool strict) {
   if (auto ok = choose_partition(options, filters); !ok) return ok;
@@ -109,7 +130,7 @@ result<void> choose_reader(input_options& options, std::span<const labelled_filt
     options.keys.reader = plain_reader;
   }
   for (const labelled_filter& filter : filters) {
-    if (filter.labels == nullptr || !filter.labels->find(reader_label)) continue;
+    if (!has_reader(filter)) continue;
     const std::string_view stored = reader_of(filter);
     if (may_agree(options.keys.reader, stored)) continue;
     // The reader's argument may be a secret that was put there by mistake, so it is not shown.
@@ -122,15 +143,9 @@ result<void> choose_reader(input_options& options, std::span<const labelled_filt
   return {};
 }
 
-std::string key_bytes(const key_input& input) {
-  return fmt::format("{}", input.key_bytes().shortest);
-}
-
-}  // namespace
-
 labelled_filter labelled(std::string_view name, const opened_filter& filter) {
-  const auto* const ours = std::get_if<any_filter>(&filter);
-  return {name, ours == nullptr ? nullptr : &ours->labels()};
+  if (const auto* const ours = std::get_if<any_filter>(&filter)) return {name, &ours->labels()};
+  return {name, nullptr, std::get<dialects::foreign_filter>(filter).key_reader()};
 }
 
 result<std::unique_ptr<key_input>> open_keys(input_options& options,
@@ -142,9 +157,6 @@ result<std::unique_ptr<key_input>> open_keys(input_options& options,
 
 void warn_of_readers(const labelled_filter& one, const labelled_filter& other,
                      std::string_view verb) {
-  const auto has_reader = [](const labelled_filter& filter) {
-    return filter.labels != nullptr && filter.labels->find(reader_label);
-  };
   if (!has_reader(one) || !has_reader(other) || may_agree(reader_of(one), reader_of(other))) return;
   say(verb, fmt::format("warning: the keys of {} were made by --keys {}, those of {} by --keys {}",
                         one.name, reader_of(one), other.name, reader_of(other)));

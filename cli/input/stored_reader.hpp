@@ -22,16 +22,21 @@ inline constexpr std::string_view key_bytes_label = "key-bytes";
 /// The label with the text of --partition.
 inline constexpr std::string_view partition_label = "partition";
 
-/// A filter that a verb reads keys for, and its labels; null for a filter of another program.
+/// A filter that a verb reads keys for, and its labels; null for a filter of another program, whose
+/// format may have a reader for its keys.
 struct labelled_filter {
   std::string_view name;
   const label_list* labels;
+  std::string_view reader = {};
 };
 labelled_filter labelled(std::string_view name, const opened_filter& filter);
 
-/// Opens the input of a verb that reads keys for these filters. Without --keys the reader is the
-/// one that the filters name, and it is set in `options`. With --keys, another than they name is a
-/// warning, or a failure if `strict`. Fails if the filters do not agree.
+/// Sets the reader in `options` to the one that the filters name, unless it is given. Another than
+/// they name is a warning, or a failure if `strict`. Fails if the filters do not agree.
+result<void> choose_reader(input_options& options, std::span<const labelled_filter> filters,
+                           std::string_view verb, bool strict);
+
+/// Opens the input of a verb that reads keys for these filters, after choose_reader().
 result<std::unique_ptr<key_input>> open_keys(input_options& options,
                                              std::span<const labelled_filter> filters,
                                              std::string_view verb, bool strict);

@@ -130,6 +130,10 @@ bool clubcard(bytes_view bytes) noexcept {
   return has(bytes, 0, {3, 0}) && little_endian<std::uint64_t>(bytes.data() + 2) <= max_logs;
 }
 
+bool passwdqc(bytes_view bytes) noexcept {
+  return has(bytes, 0, {'P', 'W', 'Q', '0'});
+}
+
 struct beginning {
   row format;
   bool (*is)(bytes_view) noexcept;
@@ -137,11 +141,11 @@ struct beginning {
 
 // In order of certainty, the most certain first.
 constexpr std::array beginnings = {
-    beginning{row::squid, squid},         beginning{row::parquet, parquet},
-    beginning{row::dcso, dcso},           beginning{row::spark, spark},
-    beginning{row::cassandra, cassandra}, beginning{row::cascade, cascade},
-    beginning{row::clubcard, clubcard},   beginning{row::guava, guava},
-    beginning{row::bip37, bip37},
+    beginning{row::passwdqc, passwdqc}, beginning{row::squid, squid},
+    beginning{row::parquet, parquet},   beginning{row::dcso, dcso},
+    beginning{row::spark, spark},       beginning{row::cassandra, cassandra},
+    beginning{row::cascade, cascade},   beginning{row::clubcard, clubcard},
+    beginning{row::guava, guava},       beginning{row::bip37, bip37},
 };
 
 }  // namespace first_bytes

@@ -2,6 +2,7 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -88,6 +89,27 @@ std::uint32_t tail32(std::span<const std::byte> bytes) noexcept {
   return word;
 }
 
+/// wyhash's mixing: the two halves of a product of 128 bits.
+std::uint64_t multiply_mix(std::uint64_t a, std::uint64_t b) noexcept {
+  __extension__ using wide = unsigned __int128;
+  const wide product = static_cast<wide>(a) * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+/// Up to eight bytes as wyhash reads them: in words of 4, 2 and 1 bytes, the first on top.
+std::uint64_t wyhash_piece(const std::byte* from, std::size_t size) noexcept {
+  std::uint64_t piece = 0;
+  for (const std::size_t word : {4, 4, 2, 1}) {
+    if (size < word) continue;
+    std::uint64_t value = 0;
+    std::memcpy(&value, from, word);
+    piece = piece << (8 * word) | value;
+    from += word;
+    size -= word;
+  }
+  return piece;
+}
+
 }  // namespace
 
 md5_words md5(std::uint8_t first, std::span<const std::byte> bytes) noexcept {
@@ -143,6 +165,44 @@ std::uint32_t leveldb_hash(std::span<const std::byte> bytes, std::uint32_t seed)
     h ^= h >> 24;
   }
   return h;
+}
+
+std::uint64_t wyhash_1(std::span<const std::byte> bytes, std::uint64_t seed) noexcept {
+  constexpr std::array<std::uint64_t, 6> p = {0xa0761d6478bd642f, 0xe7037ed1a0b428db,
+                                              0x8ebc6af09c88c6e3, 0x589965cc75374cc3,
+                                              0x1d8e4e27c47d124f, 0xeb44accab455d165};
+  constexpr std::size_t block = 32;
+  std::uint64_t s = seed;
+  const std::uint64_t size = bytes.size();
+  for (; bytes.size() >= block; bytes = bytes.subspan(block)) {
+    const auto word = [&](std::size_t i) {
+      return little_endian<std::uint64_t>(bytes.data() + 8 * i);
+    };
+    s = multiply_mix(s ^ p[0], multiply_mix(word(0) ^ p[1], word(1) ^ p[2]) ^
+                                   multiply_mix(word(2) ^ p[3], word(3) ^ p[4]));
+  }
+  s ^= p[0];
+  std::array<std::uint64_t, 4> q{};
+  const std::size_t pieces = (bytes.size() + 7) / 8;
+  for (std::size_t i = 0; i < pieces; ++i) {
+    q[i] = wyhash_piece(bytes.data() + 8 * i, std::min<std::size_t>(8, bytes.size() - 8 * i));
+  }
+  switch (pieces) {
+    case 0:
+      break;
+    case 1:
+      s = multiply_mix(s, q[0] ^ p[1]);
+      break;
+    case 2:
+      s = multiply_mix(q[0] ^ s, q[1] ^ p[2]);
+      break;
+    case 3:
+      s = multiply_mix(q[0] ^ s, q[1] ^ p[2]) ^ multiply_mix(s, q[2] ^ p[3]);
+      break;
+    default:
+      s = multiply_mix(q[0] ^ s, q[1] ^ p[2]) ^ multiply_mix(q[2] ^ s, q[3] ^ p[4]);
+  }
+  return multiply_mix(s, size ^ p[5]);
 }
 
 std::uint64_t fnv1_64(std::span<const std::byte> bytes) noexcept {

@@ -45,4 +45,7 @@ std::uint32_t leveldb_hash(std::span<const std::byte> bytes, std::uint32_t seed)
 /// FNV-1 of 64 bits (not FNV-1a): multiplication first.
 std::uint64_t fnv1_64(std::span<const std::byte> bytes) noexcept;
 
+/// wyhash in its first published version (Wang, 2019), as the crate wyhash 0.5 has it.
+std::uint64_t wyhash_1(std::span<const std::byte> bytes, std::uint64_t seed) noexcept;
+
 }  // namespace bloomset::dialects

@@ -21,6 +21,7 @@ class foreign_filter::model {
   virtual bool stores_key_type() const noexcept { return false; }
   virtual result<void> accepts(std::string_view key) const = 0;
   virtual std::string_view key_form_name() const noexcept = 0;
+  virtual std::string_view key_reader() const noexcept { return {}; }
   virtual bool fits(std::string_view key) const = 0;
   virtual void may_contain(std::span<const std::string_view> keys,
                            std::span<bool> answers) const noexcept = 0;

@@ -88,6 +88,9 @@ result<void> foreign_filter::accepts(std::string_view key) const {
 std::string_view foreign_filter::key_form_name() const noexcept {
   return get().key_form_name();
 }
+std::string_view foreign_filter::key_reader() const noexcept {
+  return get().key_reader();
+}
 bool foreign_filter::fits(std::string_view key) const {
   return get().fits(key);
 }
@@ -146,7 +149,7 @@ std::span<const dialect> all() noexcept {
   static const std::array rows = {squid_dialect(),     parquet_dialect(), leveldb_dialect(),
                                   dcso_dialect(),      guava_dialect(),   spark_dialect(),
                                   cassandra_dialect(), bip37_dialect(),   cascade_dialect(),
-                                  clubcard_dialect()};
+                                  clubcard_dialect(),  passwdqc_dialect()};
   return rows;
 }
 

@@ -16,6 +16,7 @@ dialect cassandra_dialect() noexcept;
 dialect bip37_dialect() noexcept;
 dialect cascade_dialect() noexcept;
 dialect clubcard_dialect() noexcept;
+dialect passwdqc_dialect() noexcept;
 
 /// A row's place in all().
 enum class row : std::uint8_t {
@@ -28,7 +29,8 @@ enum class row : std::uint8_t {
   cassandra,
   bip37,
   cascade,
-  clubcard
+  clubcard,
+  passwdqc
 };
 
 inline const dialect& row_of(row which) noexcept {

@@ -39,11 +39,12 @@ bool open_and_use(const std::vector<std::byte>& bytes, const d::dialect& row,
       continue;
     }
     taken = true;
-    const std::array<std::string_view, 4> keys = {"1", "22", "", "333"};
-    std::array<bool, 4> answers{};
+    const std::array<std::string_view, 5> keys = {"1", "22", "", "333", "16 bytes of hash"};
+    std::array<bool, 5> answers{};
     filter->may_contain(keys, answers);
     (void)filter->info();
     (void)filter->insert(keys);
+    (void)filter->insert(std::span(keys).last(1));
     (void)filter->convert(row, {});
     (void)filter->image();
   }

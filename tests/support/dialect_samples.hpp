@@ -44,10 +44,26 @@ struct dialect_sample {
 
   const dialects::dialect& row() const { return *dialects::find(format).value(); }
 
-  /// A number, which most formats accept, or the certificate of that number.
+  /// A number, which most formats accept, or the certificate or the hash of that number.
   std::string key(std::uint64_t number) const {
-    if (format != "clubcard") return std::to_string(number);
-    return fmt::format("{}:{:08x}", std::string(64, 'a'), number);
+    if (format == "clubcard") return fmt::format("{}:{:08x}", std::string(64, 'a'), number);
+    if (format == "passwdqc") return hash_of(number);
+    return std::to_string(number);
+  }
+
+  /// 16 bytes that look random (splitmix64).
+  static std::string hash_of(std::uint64_t number) {
+    std::string bytes;
+    for (std::uint64_t half = 2 * number; half < 2 * number + 2; ++half) {
+      std::uint64_t x = (half + 1) * 0x9e3779b97f4a7c15;
+      x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+      x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+      x ^= x >> 31;
+      for (unsigned byte = 0; byte < 8; ++byte) {
+        bytes.push_back(static_cast<char>(x >> (8 * byte) & 0xff));
+      }
+    }
+    return bytes;
   }
 
   std::vector<std::string> keys() const {
@@ -152,6 +168,8 @@ inline const std::vector<dialect_sample>& dialect_samples() {
          {.options = {{"coverage", std::string(64, 'b') + "@1000-2000"}}},
          {}},
         {"clubcard_3", "clubcard", {.options = {{"version", "3"}}}, {}},
+        {"passwdqc", "passwdqc", {.capacity = 500, .options = {{"hash", "ntlm"}}}, {}},
+        {"passwdqc_roomy", "passwdqc", {.capacity = 1400, .options = {{"hash", "opaque"}}}, {}},
     };
     for (dialect_sample& each : made) {
       const auto filter = each.filled();

@@ -37,11 +37,11 @@ using option_list = std::vector<std::pair<std::string, std::string>>;
 
 /// The state of a filter. Values that its format does not store are absent.
 struct foreign_info {
-  std::string_view format;                ///< the dialect's name
-  std::string variant;                    ///< the container or version of the format
-  std::string_view kind;                  ///< of filter: bloom, blocked_bloom, cascade or clubcard
-  std::uint64_t bits = 0;                 ///< m
-  std::optional<unsigned> hashes;         ///< k; of a cascade's first layer
+  std::string_view format;         ///< the dialect's name
+  std::string variant;             ///< the container or version of the format
+  std::string_view kind;           ///< of filter: bloom, blocked_bloom, cascade, clubcard or cuckoo
+  std::uint64_t bits = 0;          ///< m
+  std::optional<unsigned> hashes;  ///< k; of a cascade's first layer
   std::optional<std::uint64_t> capacity;  ///< the planned number of keys
   std::optional<double> planned_fpr;
   std::optional<std::uint64_t> count;    ///< keys inserted, as the original software counts them
@@ -109,6 +109,9 @@ class foreign_filter {
   /// The form of the filter's keys for a sentence, such as "a whole number of 64 bits". Empty if it
   /// is not known, or if keys may have any form.
   std::string_view key_form_name() const noexcept;
+  /// The reader of bloomset::keys that makes the filter's keys from lines, for filters whose keys
+  /// are digests. Empty if lines are keys.
+  std::string_view key_reader() const noexcept;
   /// Whether a key has this form. If no queried key has it, the caller has probably the wrong keys.
   bool fits(std::string_view key) const;
 
@@ -166,6 +169,10 @@ struct open_request {
   std::string name = "the filter";  ///< for messages; some file names contain a version
   access how = access::read_only;
   option_list options = {};
+  /// Whether to read the whole of a large filter whose parts can be malformed, as
+  /// bloomset::open() does: always of files up to automatic_verification_limit. A question to a
+  /// malformed part that was not read gets the answer "maybe".
+  verification verify = verification::automatic;
 };
 
 /// The keys of a filter that is built once.
