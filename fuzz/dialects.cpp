@@ -44,6 +44,7 @@ const std::vector<reading>& readings() {
       {"cascade", {}},
       {"clubcard", {}},
       {"passwdqc", {}},
+      {"poppy", {}},
   };
   return all;
 }

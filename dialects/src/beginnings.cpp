@@ -134,6 +134,12 @@ bool passwdqc(bytes_view bytes) noexcept {
   return has(bytes, 0, {'P', 'W', 'Q', '0'});
 }
 
+/// Version 2, a mode, and six bytes of zeros.
+bool poppy(bytes_view bytes) noexcept {
+  return has(bytes, 0, {2}) && bytes.size() >= 8 && bytes[1] <= std::byte{3} &&
+         has(bytes, 2, {0, 0, 0, 0, 0, 0});
+}
+
 struct beginning {
   row format;
   bool (*is)(bytes_view) noexcept;
@@ -141,11 +147,12 @@ struct beginning {
 
 // In order of certainty, the most certain first.
 constexpr std::array beginnings = {
-    beginning{row::passwdqc, passwdqc}, beginning{row::squid, squid},
-    beginning{row::parquet, parquet},   beginning{row::dcso, dcso},
-    beginning{row::spark, spark},       beginning{row::cassandra, cassandra},
-    beginning{row::cascade, cascade},   beginning{row::clubcard, clubcard},
-    beginning{row::guava, guava},       beginning{row::bip37, bip37},
+    beginning{row::passwdqc, passwdqc},   beginning{row::poppy, poppy},
+    beginning{row::squid, squid},         beginning{row::parquet, parquet},
+    beginning{row::dcso, dcso},           beginning{row::spark, spark},
+    beginning{row::cassandra, cassandra}, beginning{row::cascade, cascade},
+    beginning{row::clubcard, clubcard},   beginning{row::guava, guava},
+    beginning{row::bip37, bip37},
 };
 
 }  // namespace first_bytes

@@ -99,7 +99,7 @@ std::uint64_t multiply_mix(std::uint64_t a, std::uint64_t b) noexcept {
 /// Up to eight bytes as wyhash reads them: in words of 4, 2 and 1 bytes, the first on top.
 std::uint64_t wyhash_piece(const std::byte* from, std::size_t size) noexcept {
   std::uint64_t piece = 0;
-  for (const std::size_t word : {4, 4, 2, 1}) {
+  for (const std::size_t word : std::array<std::size_t, 4>{4, 4, 2, 1}) {
     if (size < word) continue;
     std::uint64_t value = 0;
     std::memcpy(&value, from, word);

@@ -146,10 +146,10 @@ failure other_format(const dialect& from, const dialect& to) {
 
 std::span<const dialect> all() noexcept {
   // In the order of `row`.
-  static const std::array rows = {squid_dialect(),     parquet_dialect(), leveldb_dialect(),
-                                  dcso_dialect(),      guava_dialect(),   spark_dialect(),
-                                  cassandra_dialect(), bip37_dialect(),   cascade_dialect(),
-                                  clubcard_dialect(),  passwdqc_dialect()};
+  static const std::array rows = {squid_dialect(),     parquet_dialect(),  leveldb_dialect(),
+                                  dcso_dialect(),      guava_dialect(),    spark_dialect(),
+                                  cassandra_dialect(), bip37_dialect(),    cascade_dialect(),
+                                  clubcard_dialect(),  passwdqc_dialect(), poppy_dialect()};
   return rows;
 }
 

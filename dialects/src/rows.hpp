@@ -17,6 +17,7 @@ dialect bip37_dialect() noexcept;
 dialect cascade_dialect() noexcept;
 dialect clubcard_dialect() noexcept;
 dialect passwdqc_dialect() noexcept;
+dialect poppy_dialect() noexcept;
 
 /// A row's place in all().
 enum class row : std::uint8_t {
@@ -30,7 +31,8 @@ enum class row : std::uint8_t {
   bip37,
   cascade,
   clubcard,
-  passwdqc
+  passwdqc,
+  poppy
 };
 
 inline const dialect& row_of(row which) noexcept {

@@ -169,6 +169,9 @@ inline const std::vector<dialect_sample>& dialect_samples() {
          {}},
         {"clubcard_3", "clubcard", {.options = {{"version", "3"}}}, {}},
         {"passwdqc", "passwdqc", {.capacity = 500, .options = {{"hash", "ntlm"}}}, {}},
+        {"poppy", "poppy", {.capacity = 3000}, {}},
+        {"poppy_speed", "poppy", {.capacity = 8000, .options = {{"optimise", "speed"}}}, {}},
+        {"poppy_best", "poppy", {.capacity = 700, .options = {{"optimise", "best"}}}, {}},
         {"passwdqc_roomy", "passwdqc", {.capacity = 1400, .options = {{"hash", "opaque"}}}, {}},
     };
     for (dialect_sample& each : made) {
