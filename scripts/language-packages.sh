@@ -16,8 +16,8 @@ version=$(sed -n 's/^project(bloomset VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 umask 022
-cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DBLOOMSET_CLI=OFF -DBLOOMSET_MODULE=OFF -DBLOOMSET_DIALECTS=OFF -DBLOOMSET_KEYS=OFF \
-  -DBLOOMSET_DUCKDB=OFF -DBLOOMSET_POSTGRES=OFF -DBLOOMSET_SQLITE=OFF >"$build/log" 2>&1 || { tail -20 "$build/log" >&2; exit 1; }
+cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DBLOOMSET_WASM=ON -DBLOOMSET_CLI=OFF -DBLOOMSET_MODULE=OFF -DBLOOMSET_DIALECTS=OFF \
+  -DBLOOMSET_KEYS=OFF -DBLOOMSET_DUCKDB=OFF -DBLOOMSET_POSTGRES=OFF -DBLOOMSET_SQLITE=OFF >"$build/log" 2>&1 || { tail -20 "$build/log" >&2; exit 1; }
 cmake --build "$build" --target bloomset_packages >"$build/log" 2>&1 || { tail -20 "$build/log" >&2; exit 1; }
 cd "$build/languages"
 npm pack --silent --ignore-scripts --pack-destination "$out" ./javascript >&2
