@@ -20,8 +20,10 @@ cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DBLOOMSET_WASM=ON -D
   -DBLOOMSET_KEYS=OFF -DBLOOMSET_DUCKDB=OFF -DBLOOMSET_POSTGRES=OFF -DBLOOMSET_SQLITE=OFF >"$build/log" 2>&1 || { tail -20 "$build/log" >&2; exit 1; }
 cmake --build "$build" --target bloomset_packages >"$build/log" 2>&1 || { tail -20 "$build/log" >&2; exit 1; }
 cd "$build/languages"
+# The archives record modes and times.
+find . -type d -exec chmod 755 {} + -o -exec chmod 644 {} +
 npm pack --silent --ignore-scripts --pack-destination "$out" ./javascript >&2
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -c --transform "s|^go|bloomset-go-$version|" go |
   gzip -9n >"$out/bloomset-go-$version.tar.gz"
-(cd java && mvn --batch-mode --quiet package -DskipTests >&2)
+(cd java && mvn --batch-mode --quiet package -DskipTests "-Dproject.build.outputTimestamp=$SOURCE_DATE_EPOCH" >&2)
 cp "java/target/bloomset-$version.jar" "$out"

@@ -27,7 +27,7 @@ def test_a_program_that_installs_the_archive(package, run, tmp_path):
     folder = package("javascript", "node", "npm")
     packed = json.loads(run("npm", "pack", "--json", "--ignore-scripts", "--pack-destination", tmp_path, cwd=folder))
     names = {file["path"] for file in packed[0]["files"]}
-    assert names == {"README.md", "package.json", "index.js", "index.d.ts", "reader.js", "reader.d.ts", "bloomset.wasm",
+    assert names == {"LICENSE", "README.md", "package.json", "index.js", "index.d.ts", "reader.js", "reader.d.ts", "bloomset.wasm",
                      "bloomset-reader.wasm", "lib/error.js", "lib/filter.js", "lib/instance.js", "lib/source.js"}
     program = tmp_path / "program"
     program.mkdir()
