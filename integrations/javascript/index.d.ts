@@ -1,7 +1,8 @@
-import type {BloomsetError, ErrorCode, Key, ReaderInfo, Source} from './reader.js';
+import type {Key, ReaderInfo, Source} from './reader.js';
 import {Reader} from './reader.js';
 
-export {BloomsetError, ErrorCode, Key, Source};
+export {BloomsetError} from './reader.js';
+export type {ErrorCode, Key, Source} from './reader.js';
 
 export type Kind = 'blocked_bloom' | 'bloom' | 'counting_bloom' | 'vector_quotient' | 'cuckoo' | 'expandable'
   | 'scalable_bloom' | 'fuse' | 'ribbon' | 'exact';

@@ -1,7 +1,13 @@
 """The package for JavaScript in Node: its own tests, its files, and its types."""
 
 import json
+import pathlib
+import shutil
 import subprocess
+
+from conftest import PACKAGES, missing
+
+TYPESCRIPT = "5.6.3"
 
 
 def test_its_own_tests(package, run):
@@ -59,3 +65,24 @@ def test_a_trap_is_an_error_and_ends_the_filter(package, run):
                           capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout == ("BloomsetError out_of_memory there is not enough memory for this filter; use a smaller one, or the "
                            "command line\ntrue\n"), done.stderr
+
+
+def test_the_types(package, run):
+    """A program that uses every function, and mistakes that the compiler must find."""
+    types = pathlib.Path(__file__).with_name("types.ts")
+    tools = PACKAGES / f"typescript-{TYPESCRIPT}"
+    modules = tools / "node_modules"
+    package("javascript", "node", "npm")
+    if not (modules / "typescript").is_dir():
+        tools.mkdir(exist_ok=True)
+        (tools / "package.json").write_text('{"type": "module"}')
+        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1",
+                               f"typescript@{TYPESCRIPT}"], cwd=tools, capture_output=True, text=True, timeout=180, check=False)
+        if done.returncode != 0:
+            missing("npm cannot install TypeScript: is its registry reachable?", done.stderr)
+    (modules / "bloomset").unlink(missing_ok=True)
+    (modules / "bloomset").symlink_to(PACKAGES / "javascript")
+    shutil.copy(types, tools)
+    for module, resolution in [("nodenext", "nodenext"), ("esnext", "bundler")]:
+        assert run("node", "node_modules/typescript/bin/tsc", "--noEmit", "--strict", "--target", "es2022", "--module", module,
+                   "--moduleResolution", resolution, "--lib", "es2022,dom,dom.iterable", types.name, cwd=tools) == ""
