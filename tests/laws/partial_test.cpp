@@ -101,11 +101,11 @@ TEST_P(partial, other_bytes_do_not_matter) {
     auto file = value_of(partial_file::make(bytes_.size()));
     const any_filter filter = open(file);
     garble(file, i);
-    const std::array key = {std::string_view(keys_[i])};
-    fetch_for(file, filter, key);
-    ASSERT_EQ(filter.may_contain(key[0]), whole_->may_contain(key[0])) << key[0];
-    ASSERT_LT(file.bytes_present(), bytes_.size()) << key[0];
-    yes += filter.may_contain(key[0]);
+    const std::array asked = {std::string_view(keys_[i])};
+    fetch_for(file, filter, asked);
+    ASSERT_EQ(filter.may_contain(asked[0]), whole_->may_contain(asked[0])) << asked[0];
+    ASSERT_LT(file.bytes_present(), bytes_.size()) << asked[0];
+    yes += filter.may_contain(asked[0]);
   }
   EXPECT_GE(yes, keys_.size() / 2);
 }
@@ -124,8 +124,8 @@ TEST_P(partial, a_key_needs_few_ranges) {
   for (const std::string& each : keys_) {
     auto file = value_of(partial_file::make(bytes_.size()));
     const any_filter filter = open(file);
-    const std::array key = {std::string_view(each)};
-    const fetched needed = fetch_for(file, filter, key);
+    const std::array asked = {std::string_view(each)};
+    const fetched needed = fetch_for(file, filter, asked);
     EXPECT_LE(needed.largest, 4096U);
     if (found == bounds.end()) continue;
     EXPECT_LE(needed.rounds, halves * found->second.rounds) << each;
@@ -147,7 +147,7 @@ TEST_P(partial, a_batch_is_answered_as_by_the_whole_file) {
 }
 
 INSTANTIATE_TEST_SUITE_P(recipes, partial, ::testing::ValuesIn(recipes().begin(), recipes().end()),
-                         [](const auto& info) { return test_name(info.param); });
+                         [](const auto& each) { return test_name(each.param); });
 
 TEST(partial_files, runs_of_bytes_are_joined) {
   auto file = value_of(partial_file::make(1000));
@@ -233,8 +233,8 @@ TEST(partial_files, forged_headers_stay_inside) {
       const auto filter = open_any(*stored, access::read_only, "f");
       if (!filter) continue;
       for (int step = 0; step < 100; ++step) {
-        const std::array key = {std::string_view("x")};
-        const auto missing = missing_to_query(file, *filter, key);
+        const std::array asked = {std::string_view("x")};
+        const auto missing = missing_to_query(file, *filter, asked);
         if (missing.empty()) break;
         ASSERT_LT(step, 99);
         for (const byte_interval range : missing) {
