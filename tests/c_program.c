@@ -636,6 +636,7 @@ int main(int count, char** arguments) {
   a_filter_is_changed();
   false_positives_become_exceptions();
   exact_filters_have_no_false_positives();
+  layers_answer_as_one_filter();
   filters_are_folded();
   numbers_are_keys_of_fixed_size();
   failures_are_sentences();
@@ -646,7 +647,6 @@ int main(int count, char** arguments) {
   null_is_an_error_where_a_pointer_is_needed();
   a_copy_needs_the_memory_of_one_filter(arguments[1]);
   a_secret_key_opens_and_nothing_else_does(arguments[1]);
-  layers_answer_as_one_filter();
   bloomset_free(NULL);
   bloomset_close(NULL);
   if (failures == 0) puts("the C interface holds");
