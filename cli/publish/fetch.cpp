@@ -17,6 +17,7 @@
 #include "publish/manifest.hpp"
 #include "publish/sha256.hpp"
 #include "publish/source.hpp"
+#include "remote/transfer_options.hpp"
 #include "terminal/declare.hpp"
 
 namespace bloomset::cli {
@@ -28,6 +29,7 @@ using byte_vector = std::vector<std::byte>;
 struct arguments {
   std::string source;
   std::string file;
+  transfer_options transfer;
   bool quiet = false;
 };
 
@@ -244,7 +246,9 @@ result<status> follow(const arguments& given, reader& from) {
 }
 
 result<status> run(const arguments& given) {
-  const auto source = open_source(given.source);
+  const auto limits = given.transfer.read();
+  if (!limits) return fail(limits.error());
+  const auto source = open_source(given.source, *limits);
   if (!source) return fail(source.error());
   if (auto ok = check_target(given.file, true); !ok) return fail(std::move(ok.error()));
   std::optional<file_lock> lock;
@@ -260,11 +264,15 @@ result<status> run(const arguments& given) {
 
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
-  option(app, "DIR", given->source, "a folder that 'bloomset publish' wrote").required();
+  option(app, "DIR", given->source,
+         "a folder that 'bloomset publish' wrote, or its URL on a web server")
+      .required();
   option(app, "-o,--output", given->file, "the filter to write, or to bring up to date")
       .value("FILE")
       .required();
   flag(app, "-q,--quiet", given->quiet, "no summary on stderr");
+  given->transfer.declare(app);
+  for (const char* name : {"--max-bytes", "--timeout"}) find_declared(app, name).under("Options");
   return [given] { return run(*given); };
 }
 
@@ -274,6 +282,7 @@ action define(CLI::App& app) {
 command fetch_command() {
   return {
       "fetch", "follow a published filter",
+      "  bloomset fetch https://example.org/members/ -o members.bloom\n"
       "  bloomset fetch /srv/public -o members.bloom\n"
       "\n"
       "Reads manifest.json, and of the other files only what FILE lacks: layers of new keys,\n"

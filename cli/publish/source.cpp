@@ -1,10 +1,16 @@
 #include "publish/source.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <bloomset/file.hpp>
+#include <bloomset/plan/units.hpp>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 #include <utility>
 
+#include "publish/manifest.hpp"
 #include "terminal/system.hpp"
 
 namespace bloomset::cli {
@@ -32,9 +38,60 @@ class folder_source final : public published_source {
   std::string folder_;
 };
 
+/// A folder on a web server.
+class url_source final : public published_source {
+ public:
+  url_source(std::string url, const transfer_limits& limits)
+      : url_(std::move(url)), limits_(limits) {
+    while (url_.ends_with('/')) url_.pop_back();
+  }
+
+  result<std::vector<std::byte>> read(const std::string& name, std::uint64_t begin,
+                                      std::uint64_t end) override {
+    if (end - begin > limits_.max_bytes && name != manifest_name) {
+      return fail(errc::unsupported,
+                  fmt::format("{}: reading {} of it would exceed --max-bytes; give a larger one",
+                              shown(name), format_bytes(end - begin)));
+    }
+    std::vector<std::byte> bytes;
+    bool has_more = false;
+    const auto read =
+        download(fmt::format("{}/{}", url_, name), begin, {}, unlimited(),
+                 [&](std::span<const std::byte> some) -> result<void> {
+                   const std::uint64_t left = end - begin - bytes.size();
+                   has_more = some.size() > left;
+                   some = some.first(std::min<std::uint64_t>(some.size(), left));
+                   bytes.insert(bytes.end(), some.begin(), some.end());
+                   if (!has_more) return {};
+                   return fail(errc::incompatible, "the file has more bytes than are needed");
+                 });
+    if (!read && !has_more) return fail(read.error());
+    limits_.max_bytes -= std::min<std::uint64_t>(limits_.max_bytes, bytes.size());
+    return bytes;
+  }
+  std::string shown(const std::string& name) const override {
+    return shown_url(fmt::format("{}/{}", url_, name));
+  }
+
+ private:
+  /// The length of each read is limited by read() itself.
+  transfer_limits unlimited() const {
+    transfer_limits limits = limits_;
+    limits.max_bytes = std::numeric_limits<std::uint64_t>::max();
+    return limits;
+  }
+
+  std::string url_;
+  transfer_limits limits_;
+};
+
 }  // namespace
 
-result<std::unique_ptr<published_source>> open_source(const std::string& where) {
+result<std::unique_ptr<published_source>> open_source(const std::string& where,
+                                                      const transfer_limits& limits) {
+  if (is_url(where)) {
+    return std::unique_ptr<published_source>(std::make_unique<url_source>(where, limits));
+  }
   std::error_code ignored;
   if (!std::filesystem::is_directory(where, ignored)) {
     return fail(errc::not_found,

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "remote/http.hpp"
+
 namespace bloomset::cli {
 
 /// Files by name. Each read is of a part, so that a source can continue where it was interrupted.
@@ -27,7 +29,8 @@ class published_source {
   virtual std::string shown(const std::string& name) const = 0;
 };
 
-/// The source of that name: a folder.
-result<std::unique_ptr<published_source>> open_source(const std::string& where);
+/// The source of that name: a folder, or a URL of one. `limits` are those of all reads from a URL.
+result<std::unique_ptr<published_source>> open_source(const std::string& where,
+                                                      const transfer_limits& limits);
 
 }  // namespace bloomset::cli
