@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -232,15 +233,16 @@ result<status> follow(const arguments& given, reader& from) {
     return fail(std::move(ok.error()));
   }
   if (!given.quiet) {
-    std::string how = did.whole ? "the whole filter" : "";
-    const auto add = [&](std::size_t count, std::string_view what) {
-      if (count != 0) how += (how.empty() ? "" : " and ") + format_count(count, what);
-    };
-    add(did.patches, did.patches == 1 ? "patch" : "patche");
-    add(did.layers, "layer");
-    note(fmt::format("{}: number {}, {}; read {} instead of {}", given.file, now->sequence,
-                     how.empty() ? "which was here already" : "by " + how,
-                     format_bytes(from.bytes()), format_bytes(now->base.bytes)));
+    std::vector<std::string> how;
+    if (did.whole) how.emplace_back("the whole filter");
+    if (did.patches != 0) {
+      how.push_back(did.patches == 1 ? "1 patch" : fmt::format("{} patches", did.patches));
+    }
+    if (did.layers != 0) how.push_back(format_count(did.layers, "layer"));
+    note(fmt::format(
+        "{}: number {}, {}; read {} instead of {}", given.file, now->sequence,
+        how.empty() ? "which was here already" : fmt::format("by {}", fmt::join(how, " and ")),
+        format_bytes(from.bytes()), format_bytes(now->base.bytes)));
   }
   return done;
 }
