@@ -4,13 +4,11 @@
 /// names of many zones. The partitions share their sections, so that a small one costs its keys and
 /// 9 bytes. A key of a partition that the filter does not have gets no answer, see covers().
 ///
-///     const std::vector<std::string> revoked = {"Example CA\t03a1", "Other CA\t03a1"};
-///     const std::vector<std::string> all = {"Example CA\t03a1", "Example CA\t0122", "Other
-///     CA\t03a1",
-///                                           "Other CA\t0205"};
-///     auto f = bloomset::partitioned_exact::build({}, revoked, all);  // result
-///     if (!f->covers("Third CA\t0001")) ask_the_issuer();
-///     if (f->may_contain("Other CA\t03a1")) refuse();  // exact for the keys of `all`
+///     const std::vector<std::string> revoked = {"Good CA\t03a1", "New CA\t03a1"};
+///     const std::vector<std::string> valid = {"Good CA\t0122", "New CA\t0205"};
+///     auto f = bloomset::partitioned_exact::build({}, revoked, valid);  // result
+///     if (!f->covers("Old CA\t0001")) ask_the_database();               // no answer
+///     if (!f->may_contain("New CA\t0205")) return;                      // never revoked
 
 #include <bloomset/concepts.hpp>
 #include <bloomset/detail/core/key_overloads.hpp>
