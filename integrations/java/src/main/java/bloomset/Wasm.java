@@ -1,46 +1,21 @@
 package bloomset;
 
 import bloomset.BloomsetException.Code;
-import com.dylibso.chicory.compiler.InterpreterFallback;
-import com.dylibso.chicory.compiler.MachineFactoryCompiler;
 import com.dylibso.chicory.runtime.ExportFunction;
 import com.dylibso.chicory.runtime.Instance;
-import com.dylibso.chicory.runtime.Machine;
 import com.dylibso.chicory.runtime.Memory;
 import com.dylibso.chicory.wasm.ChicoryException;
-import com.dylibso.chicory.wasm.Parser;
-import com.dylibso.chicory.wasm.WasmModule;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 
 /** An instance of the module, which has one filter: memory for arguments, calls, and answers. For one thread at a time. */
 final class Wasm {
     static final int BATCH_KEYS = 4096;
     static final int BATCH_BYTES = 1 << 17;
     private static final String NO_MEMORY = "there is not enough memory for this filter; use a smaller one, or the command line";
-
-    /** The module as bytecode of the JVM, made when the first filter is opened or made. */
-    private static final class Compiled {
-        static final WasmModule MODULE = parse();
-        static final Function<Instance, Machine> MACHINE =
-                MachineFactoryCompiler.builder(MODULE).withInterpreterFallback(InterpreterFallback.SILENT).compile();
-
-        private static WasmModule parse() {
-            try (InputStream in = Wasm.class.getResourceAsStream("bloomset.wasm")) {
-                if (in == null) throw new IllegalStateException("the jar of bloomset has no bloomset.wasm; build it again");
-                return Parser.parse(in);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
-    }
 
     /** Passes a batch on: addresses of bytes and of their ends, their number, and the index of the first. */
     interface Batch {
@@ -57,7 +32,7 @@ final class Wasm {
     private BloomsetException ended;
 
     Wasm() {
-        instance = Instance.builder(Compiled.MODULE).withMachineFactory(Compiled.MACHINE).build();
+        instance = Instance.builder(CompiledModule.load()).withMachineFactory(CompiledModule::create).build();
         memory = instance.memory();
         mayContain = instance.export("bloomset_may_contain");
         keysAt = alloc(BATCH_BYTES);
