@@ -14,6 +14,7 @@
 #include "memory/memory_limit.hpp"
 #include "remote/transfer_options.hpp"
 #include "report/match_printer.hpp"
+#include "scan/known_files.hpp"
 #include "terminal/declare.hpp"
 #include "terminal/output.hpp"
 
@@ -26,6 +27,7 @@ constexpr std::string_view verb = "check";
 struct check_options {
   std::string filter;
   std::vector<std::string> more_filters;
+  std::vector<std::string> files;
   format_options format;
   transfer_options transfer;
   input_options input;
@@ -257,6 +259,25 @@ bool is_on_disk(const check_options& options, const query& asked, const memory_l
   return false;
 }
 
+/// With --files there are no lines, and options of lines have no meaning.
+result<void> check_only_files(const check_options& options) {
+  const input_options& input = options.input;
+  if (options.files.empty()) return {};
+  const auto refuse = [](std::string_view what) {
+    return fail(errc::invalid_argument,
+                fmt::format("--files: the keys are the files' digests, and {}", what));
+  };
+  if (!input.names.empty()) return refuse("not lines of other inputs; leave INPUT out");
+  if (options.line_numbers || options.file_names || input.nul || input.crlf ||
+      input.keys.skip_bad || input.keys.is_blank.comments || !input.min_count.empty() ||
+      !input.memory.text.empty()) {
+    return refuse(
+        "-n, -H, -0, --crlf, --skip-bad, --skip-comments, --min-count and --memory-limit "
+        "are for lines; leave them out");
+  }
+  return {};
+}
+
 result<status> check(check_options& options) {
   const auto reader = find_reader(options.input);
   if (!reader) return fail(reader.error());
@@ -273,7 +294,8 @@ result<status> check(check_options& options) {
     if (auto ok = check_unshown(all.subspan(1), "--filter"); !ok) return fail(ok.error());
   }
   const auto& names = options.input.names;
-  const bool keys_in_stdin = names.empty() || std::ranges::find(names, "-") != names.end();
+  const bool keys_in_stdin =
+      (names.empty() && options.files.empty()) || std::ranges::find(names, "-") != names.end();
   if (keys_in_stdin && std::ranges::find(filters, "-") != filters.end()) {
     return fail(errc::invalid_argument,
                 "-: stdin cannot be both the filter and the keys; give the keys in files");
@@ -282,6 +304,7 @@ result<status> check(check_options& options) {
     return fail(errc::invalid_argument,
                 "--invert-match and --unknown select different lines; give one of them");
   }
+  if (auto ok = check_only_files(options); !ok) return fail(ok.error());
   const auto memory = options.input.memory.read();
   if (!memory) return fail(memory.error());
   const auto limits = options.transfer.read();
@@ -292,6 +315,13 @@ result<status> check(check_options& options) {
                                  : options.invert ? selection::non_members
                                                   : selection::members);
   if (!asked) return fail(asked.error());
+  if (!options.files.empty()) {
+    return check_files(*asked, {.roots = options.files,
+                                .digest = options.input.keys.reader,
+                                .count = options.count,
+                                .quiet = options.quiet,
+                                .json = options.json});
+  }
   // Lines and a progress line would overwrite each other on one terminal.
   const bool prints = !options.quiet && !options.count;
   if (prints && ::isatty(STDOUT_FILENO) != 0) options.input.no_progress = true;
@@ -339,6 +369,13 @@ action define(CLI::App& app) {
       .value("F")
       .one_value_per_use()
       .under(headings::filter);
+  option(app, "--files", options->files,
+         "query the digest of each file's content, of a file or of all files below a folder, "
+         "instead of lines; --keys says which: md5, sha1 or sha256, or one of them with :upper or "
+         ":lower")
+      .value("PATH")
+      .one_value_per_use()
+      .under(headings::input);
   flag(app, "-v,--invert-match", options->invert,
        "select the lines that are certainly in none of the filters")
       .under(headings::output);
@@ -387,6 +424,7 @@ command check_command() {
       "  bloomset check events.parquet --column user users.txt\n"
       "  bloomset check pwned.bloom --keys password\n"
       "  bloomset check bad.bloom --keys safe-browsing --json urls.txt\n"
+      "  bloomset check -v hashlookup.bloom --files /mnt/disk --keys sha1:upper > unknown.txt\n"
       "  ssh host cat seen.bloom | bloomset check -n -H - *.log\n"
       "  bloomset check https://example.com/members.bloom visitors.txt\n"
       "  if echo alice@example.com | bloomset check -q members.bloom; then ...\n"

@@ -15,6 +15,7 @@
 #include "input/packing.hpp"
 #include "input/stored_reader.hpp"
 #include "remote/http.hpp"
+#include "scan/unread_formats.hpp"
 #include "terminal/declare.hpp"
 
 namespace bloomset::cli {
@@ -175,7 +176,12 @@ result<opened_filter> filter_opener::open_foreign(const std::string& name,
   const auto guess = dialects::recognise(bytes.bytes());
   const dialects::dialect* format = format_ != nullptr ? format_ : guess.certain;
   if (format == nullptr && column_) format = *dialects::find("parquet");
+  const auto unread = [&](certainty least) { return recognise_unread(bytes.bytes(), name, least); };
   if (format == nullptr) {
+    if (const auto* const known = unread(certainty::signature); known != nullptr) {
+      return fail(errc::unsupported, fmt::format("{}: this is {}, which is not read; {}", name,
+                                                 known->what, known->remedy));
+    }
     // A length, of which bip37's first bytes consist, is a weaker sign than a packing's signature.
     const bool begins_as_other = guess.damaged != nullptr && guess.damaged->name != "bip37";
     const auto first = bytes.bytes().first(std::min(bytes.bytes().size(), packing_bytes));
@@ -189,6 +195,11 @@ result<opened_filter> filter_opener::open_foreign(const std::string& name,
       if (auto damaged = dialects::open(bytes, {.name = name}); !damaged) {
         return fail(std::move(damaged.error()));
       }
+    }
+    if (const auto* const known = unread(certainty::first_word); known != nullptr) {
+      return fail(errc::unsupported, fmt::format("{}: this is {}; {}; name the --format if another "
+                                                 "program wrote it",
+                                                 name, known->what, known->remedy));
     }
     return no_filter(read_stored(bytes, verify, name).error(), guess);
   }
@@ -245,6 +256,11 @@ failure not_ours(failure why, std::string_view verb, const std::string& name) {
   if (!bytes || has_signature(bytes->bytes())) return why;
   const auto guess = dialects::recognise(bytes->bytes());
   const auto* const format = guess.certain != nullptr ? guess.certain : guess.damaged;
+  const auto* const known = recognise_unread(bytes->bytes(), name, certainty::signature);
+  if (guess.certain == nullptr && known != nullptr) {
+    return {errc::unsupported,
+            fmt::format("{}: this is {}, which is not read; {}", name, known->what, known->remedy)};
+  }
   if (format == nullptr) return why;
   return {
       errc::unsupported,

@@ -63,6 +63,7 @@ constexpr auto rpm_magic = "\xed\xab\xee\xdb"sv;
 constexpr auto sqlite_magic = "SQLite format 3\0"sv;
 constexpr auto arrow_magic = "ARROW1\0\0"sv;
 constexpr auto avro_magic = "Obj\1"sv;
+constexpr auto commit_graph_magic = "CGPH\1"sv;
 constexpr auto parquet_letters = "PAR1"sv;
 constexpr auto parquet_encrypted_letters = "PARE"sv;
 constexpr auto orc_letters = "ORC"sv;
@@ -182,6 +183,16 @@ verdict duckdb(std::string_view first) noexcept {
              : verdict::no;
 }
 
+/// Protocol 2 to 5, which begins with a frame, a global or an empty container.
+verdict pickle(std::string_view first) noexcept {
+  if (first.size() < 3) return verdict::no;
+  return first[0] == '\x80' && first[1] >= 2 && first[1] <= 5 &&
+                 "\x95"
+                 "c])}("sv.find(first[2]) != std::string_view::npos
+             ? verdict::yes
+             : verdict::no;
+}
+
 verdict bloomset_filter(std::string_view first) noexcept {
   return has_signature(std::as_bytes(std::span(first))) ? verdict::yes : verdict::no;
 }
@@ -233,6 +244,9 @@ constexpr std::array packings = {
     packing_row{{"an HDF5 file", "write the keys as lines first"}, with_magic<hdf5_magic>},
     packing_row{{"an SQLite database", database_remedy}, with_magic<sqlite_magic>},
     packing_row{{"a DuckDB database", database_remedy}, duckdb},
+    packing_row{{"a commit-graph of git", "write the keys as lines first"},
+                with_magic<commit_graph_magic>},
+    packing_row{{"a pickle of Python", "write the keys as lines first"}, pickle},
     packing_row{{"a program", "give a file of keys"}, with_magic<elf_magic>},
     packing_row{{"a Bloomset filter", filter_remedy}, bloomset_filter},
 };

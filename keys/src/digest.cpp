@@ -19,9 +19,19 @@ result<digest> digest::make(const char* name) {
 }
 
 bool digest::operator()(std::string_view bytes, char* into) noexcept {
-  return EVP_DigestInit_ex2(context_.get(), algorithm_.get(), nullptr) == 1 &&
-         EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1 &&
-         EVP_DigestFinal_ex(context_.get(), reinterpret_cast<unsigned char*>(into), nullptr) == 1;
+  return begin() && add(bytes) && finish(into);
+}
+
+bool digest::begin() noexcept {
+  return EVP_DigestInit_ex2(context_.get(), algorithm_.get(), nullptr) == 1;
+}
+
+bool digest::add(std::string_view bytes) noexcept {
+  return EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1;
+}
+
+bool digest::finish(char* into) noexcept {
+  return EVP_DigestFinal_ex(context_.get(), reinterpret_cast<unsigned char*>(into), nullptr) == 1;
 }
 
 void digest::forget() noexcept {

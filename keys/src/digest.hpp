@@ -22,6 +22,10 @@ class digest {
   std::size_t size() const noexcept { return size_; }
   /// Writes size() bytes; false if libcrypto fails.
   bool operator()(std::string_view bytes, char* into) noexcept;
+  /// The same of bytes in pieces: begin, add each, finish. All return false if libcrypto fails.
+  bool begin() noexcept;
+  bool add(std::string_view bytes) noexcept;
+  bool finish(char* into) noexcept;
   /// Erases everything about the digested bytes from libcrypto's memory.
   void forget() noexcept;
 

@@ -1,0 +1,334 @@
+#include "scan/known_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bloomset/keys/content.hpp>
+#include <bloomset/plan/units.hpp>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include "filters/filling.hpp"
+#include "input/blocks.hpp"
+#include "input/input.hpp"
+#include "input/stored_reader.hpp"
+#include "terminal/output.hpp"
+#include "terminal/parse_error.hpp"
+
+namespace bloomset::cli {
+namespace {
+namespace files {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view verb = "check";
+constexpr std::size_t piece_bytes = std::size_t{256} << 10;
+
+/// The files below some roots, and what was left out.
+struct file_list {
+  std::vector<std::string> names;
+  std::vector<failure> unread;  // folders
+  std::uint64_t special = 0;    // links, devices, pipes and sockets
+};
+
+void add_tree(const fs::path& path, file_list& to) {
+  std::error_code error;
+  const auto type = fs::symlink_status(path, error).type();
+  if (type == fs::file_type::regular) {
+    to.names.push_back(path.string());
+    return;
+  }
+  if (type != fs::file_type::directory) {
+    if (error) {
+      to.unread.push_back(
+          fail(errc::io, fmt::format("{}: cannot examine it: {}", path.string(), error.message())));
+    } else {
+      ++to.special;
+    }
+    return;
+  }
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+    entries.push_back(at->path());
+  }
+  if (error) {
+    to.unread.push_back(fail(
+        errc::io, fmt::format("{}: cannot list the folder: {}", path.string(), error.message())));
+  }
+  std::sort(entries.begin(), entries.end());
+  for (const fs::path& entry : entries) add_tree(entry, to);
+}
+
+result<file_list> list_files(const std::vector<std::string>& roots) {
+  file_list made;
+  for (const std::string& root : roots) {
+    std::error_code error;
+    // The root itself may be a link.
+    if (!fs::exists(root, error)) {
+      return fail(errc::not_found,
+                  fmt::format("--files {}: there is no such file or folder", root));
+    }
+    add_tree(fs::is_directory(root, error) ? fs::path(root) / "" : fs::path(root), made);
+  }
+  return made;
+}
+
+/// The digest that a filter's labels name: its reader, or the size of its keys if they were read
+/// from digits.
+std::string digest_of_labels(const labelled_filter& filter) {
+  if (filter.labels == nullptr) return {};
+  const std::string_view reader = filter.labels->find(reader_label).value_or("");
+  if (keys::content_digest::make(reader)) return std::string(reader);
+  const std::string_view size = filter.labels->find(key_bytes_label).value_or("");
+  return size == "16" ? "md5" : size == "20" ? "sha1" : size == "32" ? "sha256" : "";
+}
+
+result<std::string> choose_digest(const query& asked, const std::string& given) {
+  if (!given.empty()) return given;
+  std::string chosen;
+  for (const labelled_filter& filter : asked.labels()) {
+    const std::string digest = digest_of_labels(filter);
+    if (digest.empty()) {
+      return fail(errc::invalid_argument,
+                  fmt::format("{}: the filter does not name the digest of its keys; give --keys "
+                              "md5, sha1 or sha256, or for keys that are text sha1:upper, as "
+                              "hashlookup has them, or sha1:lower",
+                              filter.name));
+    }
+    if (!chosen.empty() && chosen != digest) {
+      return fail(errc::invalid_argument,
+                  fmt::format("the filters have keys of {} and of {}; query one after the other",
+                              chosen, digest));
+    }
+    chosen = digest;
+  }
+  return chosen;
+}
+
+/// Fails if no key of the digest's size can be in a filter.
+result<void> check_size(const query& asked, std::string_view digest, std::string_view key) {
+  for (const labelled_filter& filter : asked.labels()) {
+    if (filter.labels == nullptr) continue;
+    const auto size = filter.labels->find(key_bytes_label);
+    if (!size || *size == fmt::format("{}", key.size())) continue;
+    return fail(errc::invalid_argument,
+                fmt::format("{}: each key in the filter has {} bytes, and a key by --keys {} has "
+                            "{}; give the digest that the filter was built from",
+                            filter.name, *size, digest, key.size()));
+  }
+  const auto accepts = asked.key_check();
+  return accepts ? accepts(key) : result<void>();
+}
+
+/// The answer for one file.
+struct outcome {
+  bool ready = false;
+  bool selected = false;
+  std::string text;  // to print, or the sentence of a failure
+  bool failed = false;
+};
+
+std::string json_text(std::string_view text) {
+  return safe_json(
+      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+/// The work of one thread.
+class worker {
+ public:
+  worker(const query& asked, const file_check& options,
+         std::unique_ptr<keys::content_digest> digest, std::string_view digest_name)
+      : asked_(asked),
+        options_(options),
+        digest_(std::move(digest)),
+        digest_name_(digest_name),
+        said_(asked.filters()),
+        piece_(piece_bytes) {}
+
+  outcome check(const std::string& name) {
+    outcome made;
+    made.ready = true;
+    const auto size = read(name);
+    if (!size) {
+      made.failed = true;
+      made.text = size.error().message;
+      return made;
+    }
+    const std::string_view line = name;
+    const key_batch batch{.lines = {&line, 1}, .keys = keys_.all(), .ends = {}};
+    made.selected = asked_.ask(batch, said_) != 0;
+    if (!made.selected || options_.count || options_.quiet) return made;
+    if (options_.json) {
+      made.text =
+          fmt::format(R"({{"file":{},"size":{},"digest":{},"key":{},"maybe":{},"filters":[{}]}})"
+                      "\n",
+                      json_text(name), *size, json_text(digest_name_),
+                      json_text(digest_->shown(keys_.all().front())),
+                      asked_.selects() == selection::members       ? "true"
+                      : asked_.selects() == selection::non_members ? "false"
+                                                                   : "null",
+                      names(json_text));
+    } else {
+      made.text = asked_.filters() > 1 && asked_.selects() == selection::members
+                      ? names([](std::string_view filter) { return one_line(filter); }) + "\t"
+                      : std::string();
+      made.text += name + "\n";
+    }
+    return made;
+  }
+
+ private:
+  /// Digests a file, and returns its size.
+  result<std::uint64_t> read(const std::string& name) {
+    keys_.clear();
+    const auto source = open_file(name);
+    if (!source) return fail(source.error());
+    std::uint64_t size = 0;
+    for (;;) {
+      const auto got = (*source)->read(piece_);
+      if (!got) {
+        keys::key_list unused;
+        (void)digest_->finish(unused);
+        return fail(got.error().code, fmt::format("{}: {}", name, got.error().message));
+      }
+      if (*got == 0) break;
+      digest_->add(std::span(piece_).first(*got));
+      size += *got;
+    }
+    if (auto ok = digest_->finish(keys_); !ok) return fail(std::move(ok.error()));
+    return size;
+  }
+
+  /// The filters that may have the key.
+  template <class NameOf>
+  std::string names(NameOf&& name_of) const {
+    std::string text;
+    for (std::size_t f = 0; f < asked_.filters(); ++f) {
+      if (!said_.lines[f][0]) continue;
+      if (!text.empty()) text += ',';
+      text += name_of(asked_.name(f));
+    }
+    return text;
+  }
+
+  const query& asked_;
+  const file_check& options_;
+  std::unique_ptr<keys::content_digest> digest_;
+  std::string_view digest_name_;
+  answers said_;
+  std::vector<char> piece_;
+  keys::key_list keys_;
+};
+
+/// Collects the outcomes of all threads, and prints them in the order of the files.
+class printer {
+ public:
+  printer(std::size_t files, bool stops) : outcomes_(files), stops_(stops) {}
+
+  /// Whether to go on.
+  bool take(std::size_t file, outcome made) {
+    const std::lock_guard lock(mutex_);
+    outcomes_[file] = std::move(made);
+    for (; next_ < outcomes_.size() && outcomes_[next_].ready; ++next_) {
+      outcome& now = outcomes_[next_];
+      selected_ += now.selected;
+      failed_ += now.failed;
+      if (now.failed) {
+        say(verb, now.text);
+      } else {
+        out_.append(now.text);
+      }
+      now.text = std::string();
+      if (auto ok = out_.check(); !ok) broken_ = std::move(ok.error());
+    }
+    return !broken_ && !(stops_ && selected_ != 0);
+  }
+
+  std::uint64_t selected() const noexcept { return selected_; }
+  std::uint64_t failed() const noexcept { return failed_; }
+  output& out() noexcept { return out_; }
+  const std::optional<failure>& broken() const noexcept { return broken_; }
+
+ private:
+  std::mutex mutex_;
+  std::vector<outcome> outcomes_;
+  bool stops_;
+  std::size_t next_ = 0;
+  std::uint64_t selected_ = 0;
+  std::uint64_t failed_ = 0;
+  output out_;
+  std::optional<failure> broken_;
+};
+
+void report(const query& asked, const file_list& list, const printer& printed) {
+  const std::uint64_t read = list.names.size() - printed.failed();
+  const std::uint64_t selected = printed.selected();
+  std::string text = format_count(read, "file");
+  if (asked.selects() == selection::unknown) {
+    text += fmt::format(", {} without an answer", format_count(selected));
+  } else {
+    const std::uint64_t known = asked.selects() == selection::members ? selected : read - selected;
+    text += fmt::format(": {} known, {} unknown", format_count(known), format_count(read - known));
+  }
+  if (list.special != 0) {
+    text += list.special == 1 ? "; 1 link, device or pipe was left out"
+                              : fmt::format("; {} links, devices or pipes were left out",
+                                            format_count(list.special));
+  }
+  note(text);
+}
+
+}  // namespace files
+}  // namespace
+
+result<status> check_files(const query& asked, const file_check& options) {
+  using namespace files;
+  const auto digest = choose_digest(asked, options.digest);
+  if (!digest) return fail(digest.error());
+  std::vector<worker> workers;
+  for (unsigned i = 0; i < threads_for_blocks(0); ++i) {
+    auto made = keys::content_digest::make(*digest);
+    if (!made) return fail(made.error().code, "--keys: " + made.error().message);
+    if (i == 0) {
+      keys::key_list keys;
+      if (auto ok = (*made)->finish(keys); !ok) return fail(std::move(ok.error()));
+      if (auto ok = check_size(asked, *digest, keys.all().front()); !ok) return fail(ok.error());
+    }
+    workers.emplace_back(asked, options, std::move(*made), *digest);
+  }
+  const auto list = list_files(options.roots);
+  if (!list) return fail(list.error());
+  for (const failure& why : list->unread) say(verb, why.message);
+
+  printer printed(list->names.size(), options.quiet);
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> stopped = false;
+  const auto work = [&](worker& one) {
+    for (std::size_t file = next++; file < list->names.size() && !stopped; file = next++) {
+      if (!printed.take(file, one.check(list->names[file]))) stopped = true;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < workers.size(); ++i) {
+      threads.emplace_back([&work, &workers, i] { work(workers[i]); });
+    }
+    work(workers.front());
+  }
+  if (printed.broken()) return fail(*printed.broken());
+  if (options.count && !options.quiet)
+    printed.out().append(fmt::format("{}\n", printed.selected()));
+  if (auto ok = printed.out().flush(); !ok) return fail(ok.error());
+  if (!options.quiet) report(asked, *list, printed);
+  if (printed.failed() != 0 || !list->unread.empty()) return status::error;
+  return printed.selected() != 0 ? status::some : status::none;
+}
+
+}  // namespace bloomset::cli

@@ -1,0 +1,173 @@
+#include "scan/unread_formats.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <numbers>
+
+namespace bloomset::cli {
+namespace {
+namespace unread {
+
+using namespace std::string_view_literals;
+
+/// The bytes of a file, whose numbers are little-endian.
+struct file_view {
+  std::string_view bytes;
+  std::string_view name;
+
+  bool begins(std::string_view magic) const noexcept { return bytes.starts_with(magic); }
+  bool ends(std::string_view magic) const noexcept { return bytes.ends_with(magic); }
+  /// Precondition: the number is there.
+  template <class Number>
+  Number at(std::size_t offset) const noexcept {
+    Number number{};
+    std::memcpy(&number, bytes.data() + offset, sizeof number);
+    return number;
+  }
+};
+
+bool is_rate(double value) noexcept {
+  return value > 0 && value < 1;
+}
+
+bool leveldb_table(const file_view& file) noexcept {
+  return file.ends("\x57\xfb\x80\x8b\x24\x75\x47\xdb"sv);
+}
+bool rocksdb_table(const file_view& file) noexcept {
+  return file.ends("\xf7\xcf\xf4\x85\xb7\x41\xe2\x88"sv);
+}
+bool orc(const file_view& file) noexcept {
+  // The last byte is the length of the postscript, which ends in the letters.
+  return file.begins("ORC"sv) && file.bytes.size() > 8 &&
+         file.bytes.substr(file.bytes.size() - 4, 3) == "ORC"sv;
+}
+
+/// A pickle of protocol 2 to 5. Its text has the names of classes.
+bool pickle(const file_view& file) noexcept {
+  return file.bytes.size() > 3 && file.bytes[0] == '\x80' && file.bytes[1] >= 2 &&
+         file.bytes[1] <= 5 && file.ends("."sv);
+}
+bool pybloom_pickle(const file_view& file) noexcept {
+  constexpr std::size_t first_names = 200;
+  return pickle(file) &&
+         file.bytes.substr(0, first_names).find("pybloom"sv) != std::string_view::npos;
+}
+
+/// BloomFilter.tofile(): rate, slices, bits per slice, capacity, count, and the bits.
+bool pybloom(const file_view& file) noexcept {
+  constexpr std::size_t header = 40;
+  constexpr std::uint64_t max_slices = 1000;
+  if (file.bytes.size() < header || !is_rate(file.at<double>(0))) return false;
+  const auto slices = file.at<std::uint64_t>(8);
+  const auto slice_bits = file.at<std::uint64_t>(16);
+  if (slices == 0 || slices > max_slices || slice_bits == 0 || slice_bits >> 50 != 0) return false;
+  return file.bytes.size() - header == (slices * slice_bits + 7) / 8;
+}
+/// ScalableBloomFilter.tofile(): growth, ratio, first capacity, rate, number of filters, their
+/// sizes, and the filters.
+bool scalable_pybloom(const file_view& file) noexcept {
+  constexpr std::size_t header = 32;
+  if (file.bytes.size() < header + 8) return false;
+  const auto growth = file.at<std::int32_t>(0);
+  const auto filters = file.at<std::int32_t>(28);
+  if (growth < 2 || growth > 16 || filters < 1 || filters > 64) return false;
+  if (!is_rate(file.at<double>(4)) || !is_rate(file.at<double>(20))) return false;
+  const auto first = header + static_cast<std::size_t>(filters) * 8;
+  return file.bytes.size() > first && file.at<std::uint64_t>(header) <= file.bytes.size() - first;
+}
+
+/// The bits, and after them the planned and the inserted number of keys, and the rate.
+bool pyprobables(const file_view& file) noexcept {
+  constexpr std::size_t footer = 20;
+  if (file.bytes.size() <= footer) return false;
+  const std::size_t bits = file.bytes.size() - footer;
+  const auto keys = file.at<std::uint64_t>(bits);
+  const auto rate = static_cast<double>(file.at<float>(bits + 16));
+  if (!is_rate(rate) || keys == 0 || keys >> 50 != 0) return false;
+  const double planned = std::ceil(-static_cast<double>(keys) * std::log(rate) /
+                                   (std::numbers::ln2 * std::numbers::ln2));
+  return std::fabs(std::ceil(planned / 8) - static_cast<double>(bits)) <= 1;
+}
+
+/// The cookie of a bitmap of 32-bit numbers, without and with runs.
+bool roaring(const file_view& file) noexcept {
+  if (file.bytes.size() < 8) return false;
+  constexpr std::uint32_t max_containers = 65536;
+  const auto cookie = file.at<std::uint32_t>(0);
+  const auto containers = file.at<std::uint32_t>(4);
+  return (cookie == 12346 && containers != 0 && containers <= max_containers) ||
+         (cookie & 0xffff) == 12347;
+}
+
+bool commit_graph(const file_view& file) noexcept {
+  return file.begins("CGPH\1"sv);
+}
+
+/// Bitcoin Core's files of block filters, which are known by their names: fltr00000.dat.
+bool bip158(const file_view& file) noexcept {
+  const std::string_view name = file.name.substr(file.name.rfind('/') + 1);
+  return name.size() == 13 && name.starts_with("fltr") && name.ends_with(".dat");
+}
+
+/// The number of functions in 64 bits, and the bits.
+bool rbloom(const file_view& file) noexcept {
+  constexpr std::uint64_t max_hashes = 100;
+  if (file.bytes.size() <= 8) return false;
+  const auto hashes = file.at<std::uint64_t>(0);
+  return hashes != 0 && hashes <= max_hashes;
+}
+
+struct unread_row {
+  unread_format form;
+  bool (*is)(const file_view& file) noexcept;
+  certainty sign = certainty::signature;
+};
+
+constexpr auto python_remedy =
+    "its hash functions are unknown, so build a filter anew from the keys with 'bloomset build'"sv;
+constexpr auto table_remedy =
+    "its filters are in a block within it, so write its keys as lines, and build a filter of them"sv;
+
+// A specific row precedes a general one.
+constexpr std::array rows = {
+    unread_row{{"a LevelDB table (SSTable)", table_remedy}, leveldb_table},
+    unread_row{{"a RocksDB table (SSTable)", table_remedy}, rocksdb_table},
+    unread_row{{"an ORC file", "write a column as lines, and build a filter of them"}, orc},
+    unread_row{{"a pickle of pybloom", python_remedy}, pybloom_pickle},
+    unread_row{{"a pickle of Python", "write the keys as lines, and build a filter of them"},
+               pickle},
+    unread_row{{"a filter of pybloom", python_remedy}, pybloom},
+    unread_row{{"a scalable filter of pybloom", python_remedy}, scalable_pybloom},
+    unread_row{{"a filter of pyprobables", python_remedy}, pyprobables},
+    unread_row{
+        {"a Roaring bitmap",
+         "it is an exact set of numbers, so write them as lines, and build a filter of them"},
+        roaring},
+    unread_row{{"a commit-graph of git", "git itself queries its filters: git log -- PATH"},
+               commit_graph},
+    unread_row{{"a file of BIP 158's block filters",
+                "they are coded sets, which a Bitcoin node queries; format bip37 is the older one"},
+               bip158},
+    unread_row{{"perhaps a filter of rbloom",
+                "its hashes are those of the program that made it, so build a filter anew from the "
+                "keys with 'bloomset build'"},
+               rbloom,
+               certainty::first_word},
+};
+
+}  // namespace unread
+}  // namespace
+
+const unread_format* recognise_unread(std::span<const std::byte> file, std::string_view name,
+                                      certainty least) noexcept {
+  const unread::file_view view{{reinterpret_cast<const char*>(file.data()), file.size()}, name};
+  const auto* const found = std::ranges::find_if(unread::rows, [&](const unread::unread_row& row) {
+    return (least == certainty::first_word || row.sign == certainty::signature) && row.is(view);
+  });
+  return found == unread::rows.end() ? nullptr : &found->form;
+}
+
+}  // namespace bloomset::cli
