@@ -130,7 +130,7 @@ result<std::uint64_t> read_layer(std::span<const std::byte> layer, std::uint64_t
 
 result<std::vector<std::byte>> make_layer(std::vector<hash64> hashes, double fpr,
                                           std::uint64_t base) {
-  if (hashes.empty() || hashes.size() > max_keys) {
+  if (hashes.empty() || std::uint64_t{hashes.size()} > max_keys) {
     return fail(errc::invalid_argument, "a layer needs a key, and has at most 2^40");
   }
   if (!(fpr >= 1e-9 && fpr <= 1.0 / 64)) {

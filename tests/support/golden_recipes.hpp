@@ -55,7 +55,7 @@ inline std::span<const recipe> recipes() {
              {{"licence", "CC0"}, {"source", "Zoë's list"}}},
       recipe{"bloom-double", "bloom", 0, {}},
       recipe{"bloom-exceptions", "bloom", 0, {}, 60, 0, 64, {}, "mistaken"},
-      recipe{"bloom-layers", "bloom", 0, {}, 60, 0, 64, {}, {}, "layer"},
+      recipe{"bloom-layers", "bloom", 0, {}, 60, 0, 64, {}, {}, false, "layer"},
       recipe{"bloom-seeded", "bloom", 0x0123456789abcdef, {}},
       recipe{"counting_bloom-4", "counting_bloom", 0, {}},
       recipe{"counting_bloom-8", "counting_bloom", 1, {{"counter_bits", "8"}}},
