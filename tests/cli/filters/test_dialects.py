@@ -395,7 +395,7 @@ def test_a_cut_file_is_told_by_its_beginning(run, tmp_path, lines, format, sente
 @pytest.mark.parametrize("format,at,byte,sentence", [
     ("squid", 21, 9, "9 hash functions; a digest has 4"),
     ("squid", 1, 2, "its header says version 2, readable from version 3 on"),
-    ("dcso", 0, 2, "its version (low byte of the flags) is 2"),
+    ("dcso", 0, 3, "its version (low byte of the flags) is 3"),
     ("dcso", 23, 0xff, "its header's rate (p) is -"),
     ("dcso", 25, 1, "number of hash functions (k) is 263"),
     ("parquet", 4, 0x2c, "is not made of uncompressed split blocks"),
