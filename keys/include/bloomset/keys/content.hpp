@@ -3,7 +3,9 @@
 /// Digests of contents that are too long for one record, such as files.
 ///
 ///     auto digest = bloomset::keys::content_digest::make("sha1:upper");
-///     while (auto piece = next_piece()) (*digest)->add(*piece);
+///     std::string piece = "the first bytes of a file, ";
+///     (*digest)->add(piece);
+///     (*digest)->add(piece = "and the next");
 ///     bloomset::keys::key_list keys;
 ///     if (auto ok = (*digest)->finish(keys); !ok) report(ok.error());
 ///
