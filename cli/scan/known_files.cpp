@@ -163,7 +163,13 @@ class worker {
     }
     const std::string_view line = name;
     const key_batch batch{.lines = {&line, 1}, .keys = keys_.all(), .ends = {}};
-    made.selected = asked_.ask(batch, said_) != 0;
+    const auto selected = asked_.ask(batch, said_);
+    if (!selected) {
+      made.failed = true;
+      made.text = selected.error().message;
+      return made;
+    }
+    made.selected = *selected != 0;
     if (!made.selected || options_.count || options_.quiet) return made;
     if (options_.json) {
       made.text =
@@ -293,7 +299,8 @@ result<status> check_files(const query& asked, const file_check& options) {
   const auto digest = choose_digest(asked, options.digest);
   if (!digest) return fail(digest.error());
   std::vector<worker> workers;
-  for (unsigned i = 0; i < threads_for_blocks(0); ++i) {
+  const unsigned thread_count = asked.is_remote() ? 1 : threads_for_blocks(0);
+  for (unsigned i = 0; i < thread_count; ++i) {
     auto made = keys::content_digest::make(*digest);
     if (!made) return fail(made.error().code, "--keys: " + made.error().message);
     if (i == 0) {
