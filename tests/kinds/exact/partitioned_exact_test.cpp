@@ -15,6 +15,8 @@
 
 namespace bloomset::test {
 namespace {
+// exact_test.cpp, which is compiled in one unit, has the same names for keys without partitions.
+namespace partitions {
 
 using key_list = std::vector<partitioned_hash>;
 
@@ -330,5 +332,6 @@ TEST(partitioned_exact, a_damaged_directory_is_refused) {
   EXPECT_EQ(classes, 2 * with_sections + 2);
 }
 
+}  // namespace partitions
 }  // namespace
 }  // namespace bloomset::test
