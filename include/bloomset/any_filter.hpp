@@ -126,9 +126,9 @@ class any_filter {
 
   /// The operations of this filter: those of its kind, except that a read-only filter cannot write.
   /// One with layers cannot write either.
-  abilities can() const noexcept { return layers_.empty() ? model().can() : abilities{}; }
+  abilities can() const noexcept { return layers_ == nullptr ? model().can() : abilities{}; }
   std::uint64_t capacity() const noexcept { return model().capacity(); }
-  std::uint64_t size() const noexcept { return model().size() + layers_.keys(); }
+  std::uint64_t size() const noexcept { return model().size() + layers().keys(); }
   /// The current size of the payload. O(1); O(number of parts) in kinds that grow.
   std::uint64_t size_in_bytes() const noexcept { return model().size_in_bytes(); }
   /// Bytes that the next insert may add to size_in_bytes(), because a table of copies is full. 0
@@ -139,11 +139,11 @@ class any_filter {
   /// Whether the key may be a member. False is certain.
   bool may_contain(std::string_view key) const noexcept {
     return (model().may_contain(key) && (exceptions_.empty() || !excepts(key))) ||
-           (!layers_.empty() && is_in_layer(key));
+           (layers_ != nullptr && is_in_layer(key));
   }
   /// Answers a batch of queries. Precondition: answers.size() >= keys.size().
   void may_contain(std::span<const std::string_view> keys, std::span<bool> answers) const noexcept {
-    if (!layers_.empty()) [[unlikely]] {
+    if (layers_ != nullptr) [[unlikely]] {
       ask_layers(keys, answers);
       return;
     }
@@ -157,7 +157,7 @@ class any_filter {
     auto done = model().may_contain(hashes, answers);
     if (!exceptions_.empty()) [[unlikely]]
       deny_exceptions(hashes, answers);
-    if (!layers_.empty()) [[unlikely]]
+    if (layers_ != nullptr) [[unlikely]]
       admit_layers(hashes, answers);
     return done;
   }
@@ -179,14 +179,14 @@ class any_filter {
 
   /// Inserts in order, up to the first key without room (summary.done < keys.size()).
   result<insert_summary> insert(std::span<const std::string_view> keys) {
-    if (!layers_.empty()) return stays();
+    if (layers_ != nullptr) return stays();
     return readmitting(keys, model().insert(keys));
   }
   /// Inserts hashes, made with the filter's hash function. Fails with unsupported if the filter
   /// needs the keys themselves, or has halves(). Kinds that can spread one batch over threads use
   /// up to `threads`; 0 uses one per core. The result does not depend on the number of threads.
   result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads = 1) {
-    if (!layers_.empty()) return stays();
+    if (layers_ != nullptr) return stays();
     return readmitting(hashes, model().insert(hashes, threads));
   }
 
@@ -194,7 +194,7 @@ class any_filter {
   /// hashes for each part, and settle_count(), the filter is the one that insert() makes. Fails
   /// with unsupported for all kinds but bloom and counting_bloom. Precondition: part < parts.
   result<void> insert_part(std::span<const hash64> hashes, unsigned part, unsigned parts) {
-    if (!layers_.empty()) return stays();
+    if (layers_ != nullptr) return stays();
     readmit(hashes);
     return model().insert_part(hashes, part, parts);
   }
@@ -207,7 +207,7 @@ class any_filter {
   /// Precondition: added.size() >= keys.size().
   result<insert_summary> insert_absent(std::span<const std::string_view> keys,
                                        std::span<bool> added) {
-    if (!layers_.empty()) return stays();
+    if (layers_ != nullptr) return stays();
     if (!exceptions_.empty()) [[unlikely]]
       return insert_exceptions(keys, added);
     return model().insert_absent(keys, added);
@@ -215,7 +215,7 @@ class any_filter {
   /// The same for hashes, made with the filter's hash function. Fails with unsupported if the
   /// filter needs the keys themselves, or has halves().
   result<insert_summary> insert_absent(std::span<const hash64> hashes, std::span<bool> added) {
-    if (!layers_.empty()) return stays();
+    if (layers_ != nullptr) return stays();
     if (!exceptions_.empty()) [[unlikely]]
       return insert_exceptions(hashes, added);
     return model().insert_absent(hashes, added);
@@ -223,7 +223,7 @@ class any_filter {
 
   /// erased[i] tells whether keys[i] was erased. It is false if keys[i] is certainly not a member.
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) {
-    if (!layers_.empty()) return stays();
+    if (layers_ != nullptr) return stays();
     if (!exceptions_.empty()) [[unlikely]]
       return erase_others(keys, erased);
     return model().erase(keys, erased);
@@ -249,13 +249,13 @@ class any_filter {
   /// The filter of the same keys with 1/factor of the size, even of a mapped filter. Fails with
   /// invalid_argument if the factor does not divide the size, or with out_of_memory.
   result<any_filter> fold(std::uint64_t factor) const {
-    if (!layers_.empty()) return stays();
+    if (layers_ != nullptr) return stays();
     return completed(model().fold(factor));
   }
   /// The smallest fold whose current rate is at most fpr. Fails with full if the rate is above fpr
   /// already.
   result<any_filter> fold_to(double fpr) const {
-    if (!layers_.empty()) return stays();
+    if (layers_ != nullptr) return stays();
     return completed(model().fold_to(fpr));
   }
   /// Removes every key. The plan stays.
@@ -291,7 +291,7 @@ class any_filter {
   /// Keys that were added after the filter was published (layers.hpp). Queries answer for them too.
   /// A filter with layers does not change: all calls that would change, combine, count or fold it
   /// fail with unsupported.
-  const layer_list& layers() const noexcept { return layers_; }
+  const layer_list& layers() const noexcept;
 
   filter_image image() const;
 
@@ -313,10 +313,14 @@ class any_filter {
                                      const std::string& name);
 
   // Layers (src/registry/layers.cpp).
+  struct layered_keys {
+    layer_list list;
+    filter_hasher hasher;  // the filter's own
+  };
   bool is_in_layer(std::string_view key) const noexcept;
   void admit_layers(std::span<const hash64> hashes, std::span<bool> answers) const noexcept {
     for (std::size_t i = 0; i < hashes.size(); ++i) {
-      answers[i] = answers[i] || layers_.contains(hashes[i]);
+      answers[i] = answers[i] || layers_->list.contains(hashes[i]);
     }
   }
   void ask_layers(std::span<const std::string_view> keys, std::span<bool> answers) const noexcept;
@@ -359,14 +363,13 @@ class any_filter {
   std::unique_ptr<detail::any_model> model_;
   label_list labels_;
   exception_list exceptions_;
-  layer_list layers_;
-  filter_hasher layer_hasher_{};  // the filter's own, if it has layers
+  std::shared_ptr<const layered_keys> layers_;  // null without layers, as most filters are
 };
 
 /// Merges as any_filter::merge does, and also filters that fold and differ only in their sizes:
-/// both are folded to the largest size that divides both. If that size is below 1/16 of the smaller
-/// one, there is hardly room for further keys: then a filter whose other is empty keeps its size,
-/// of two empty ones the larger does, and other unions need a `max_fpr`. Fails with incompatible,
+/// both are folded to the largest size that divides both. An empty filter adds nothing, so the other
+/// keeps its size; of two empty ones the larger does. If the size is below 1/16 of the smaller one,
+/// there is hardly room for further keys, and a union needs a `max_fpr`. Fails with incompatible,
 /// changes nothing and names the sizes in that case, and if the rate of the union would be above
 /// `max_fpr`; by default, above the higher planned rate of both. O(size of both).
 result<void> merge_folded(any_filter& into, const any_filter& other, double max_fpr = 0);

@@ -24,11 +24,12 @@ filter_info any_filter::info() const {
   info.overfilled = detail::is_overfilled(info);
   info.labels = labels_;
   info.exceptions = exceptions_.size();
-  if (!layers_.empty()) {
-    info.layers = layers_.all().size();
-    info.layer_keys = layers_.keys();
-    info.count += layers_.keys();
-    info.estimated_size += static_cast<double>(layers_.keys());
+  if (layers_ != nullptr) {
+    const std::uint64_t keys = layers_->list.keys();
+    info.layers = layers_->list.all().size();
+    info.layer_keys = keys;
+    info.count += keys;
+    info.estimated_size += static_cast<double>(keys);
     info.current_fpr = current_fpr();
   }
   return info;
@@ -49,12 +50,12 @@ filter_image any_filter::image() const {
   filter_image image = model().image();
   image.header.labels = labels_;
   image.header.exceptions = exceptions_;
-  image.header.layers = layers_;
+  image.header.layers = layers();
   return image;
 }
 
 result<void> any_filter::unite(const any_filter& other, combining how) {
-  if (!layers_.empty() || !other.layers_.empty()) return stays();
+  if (layers_ != nullptr || other.layers_ != nullptr) return stays();
   auto exceptions = how == &detail::any_model::intersect ? exceptions_of_either(other)
                                                          : exceptions_of_union(other);
   if (!exceptions) return fail(std::move(exceptions.error()));
@@ -76,7 +77,6 @@ result<any_filter> any_filter::completed(result<any_filter> made) const {
   made->labels_ = labels_;
   made->exceptions_ = exceptions_;
   made->layers_ = layers_;
-  made->layer_hasher_ = layer_hasher_;
   return made;
 }
 
@@ -179,8 +179,10 @@ result<any_filter> open_any(const stored_filter& stored, access how, const std::
   }
   opened->labels() = stored.header.labels;
   opened->exceptions_ = stored.header.exceptions;
-  opened->layers_ = stored.header.layers;
-  opened->layer_hasher_ = filter_hasher(stored.header.seed);
+  if (!stored.header.layers.empty()) {
+    opened->layers_ = std::make_shared<const any_filter::layered_keys>(
+        any_filter::layered_keys{stored.header.layers, filter_hasher(stored.header.seed)});
+  }
   return opened;
 }
 

@@ -36,7 +36,7 @@ bool any_filter::readmit_one(std::string_view key) noexcept {
 }
 
 result<insert_summary> any_filter::add_exceptions(std::span<const std::string_view> keys) {
-  if (!layers_.empty()) return stays();
+  if (layers_ != nullptr) return stays();
   exception_list list = exceptions_;
   insert_summary summary;
   for (const std::string_view key : keys) {
@@ -53,7 +53,7 @@ result<insert_summary> any_filter::add_exceptions(std::span<const std::string_vi
 }
 
 result<std::uint64_t> any_filter::remove_exceptions(std::span<const std::string_view> keys) {
-  if (!layers_.empty()) return stays();
+  if (layers_ != nullptr) return stays();
   std::uint64_t removed = 0;
   if (exceptions_.empty()) return removed;
   for (const std::string_view key : keys) removed += readmit_one(key) ? 1 : 0;
@@ -62,7 +62,7 @@ result<std::uint64_t> any_filter::remove_exceptions(std::span<const std::string_
 
 result<void> any_filter::count(std::span<const std::string_view> keys,
                                std::span<std::uint64_t> counts) const {
-  if (!layers_.empty()) return stays();
+  if (layers_ != nullptr) return stays();
   auto done = model().count(keys, counts);
   if (exceptions_.empty() || !done) return done;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -72,7 +72,7 @@ result<void> any_filter::count(std::span<const std::string_view> keys,
 }
 
 result<void> any_filter::clear() {
-  if (!layers_.empty()) return stays();
+  if (layers_ != nullptr) return stays();
   auto done = model().clear();
   if (done) exceptions_ = {};
   return done;

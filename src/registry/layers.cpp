@@ -6,8 +6,13 @@
 
 namespace bloomset {
 
+const layer_list& any_filter::layers() const noexcept {
+  static const layer_list none;
+  return layers_ == nullptr ? none : layers_->list;
+}
+
 bool any_filter::is_in_layer(std::string_view key) const noexcept {
-  return layers_.contains(layer_hasher_(std::as_bytes(std::span(key))));
+  return layers_->list.contains(layers_->hasher(std::as_bytes(std::span(key))));
 }
 
 /// Each key is hashed once, for the filter and for the layers.
@@ -18,7 +23,7 @@ void any_filter::ask_layers(std::span<const std::string_view> keys,
   while (!keys.empty()) {
     const std::size_t now = std::min(keys.size(), hashes.size());
     for (std::size_t i = 0; i < now; ++i) bytes[i] = std::as_bytes(std::span(keys[i]));
-    layer_hasher_(std::span(bytes).first(now), hashes.data());
+    layers_->hasher(std::span(bytes).first(now), hashes.data());
     (void)may_contain(std::span<const hash64>(hashes).first(now), answers.first(now));
     keys = keys.subspan(now);
     answers = answers.subspan(now);
@@ -27,7 +32,7 @@ void any_filter::ask_layers(std::span<const std::string_view> keys,
 
 double any_filter::current_fpr() const noexcept {
   const double own = model().current_fpr();
-  return layers_.empty() ? own : 1 - (1 - own) * (1 - layers_.fpr());
+  return layers_ == nullptr ? own : 1 - (1 - own) * (1 - layers_->list.fpr());
 }
 
 failure any_filter::stays() {
