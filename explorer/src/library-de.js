@@ -78,7 +78,7 @@ export const EXTRAS = {
   arity: 'Stellen je Schlüssel', can: 'Kann', fpr_95: 'Rate von 95% solcher Filter höchstens', hash: 'Hashfunktion', hash_bits: 'Bits je Hash', bits_per_key_after_1024fold_growth: 'Bits je Schlüssel nach 1.024-fachem Wachstum', blocks: 'Blöcke',
   buckets: 'Eimer', cells: 'Zellen', classic_fpr: 'Lehrbuch-Rate', counter_bits: 'Bits je Zähler', counters: 'Zähler', entries: 'Einträge', exceptions: 'Ausnahmen',
   expected_growth: 'Erwartetes Wachstum', fingerprint_bits: 'Bits je Fingerabdruck', first_columns: 'Spalten des ersten Abschnitts', guided_columns: 'Spalten des gelenkten Abschnitts', holds: 'Enthält', growth: 'Wachstum je Filter', ideal_fpr: 'Ideale Rate',
-  initial_capacity: 'Anfangskapazität', last_section_keys: 'Schlüssel des letzten Abschnitts', layout: 'Anordnung', levels: 'Stufen', limit: 'Grenze der Schlüssel', load: 'Belegung', meaning: 'Bedeutung', members: 'Filter in der Kette',
+  initial_capacity: 'Anfangskapazität', last_section_keys: 'Schlüssel des letzten Abschnitts', layer_keys: 'Schlüssel der Schichten', layers: 'Schichten', layout: 'Anordnung', levels: 'Stufen', limit: 'Grenze der Schlüssel', load: 'Belegung', meaning: 'Bedeutung', members: 'Filter in der Kette',
   members_after_1024fold_growth: 'Filter nach 1.024-fachem Wachstum', optimal_hashes: 'Bestes k', overflow_entries: 'Einträge im Überlauf', partitions: 'Partitionen', probe: 'Hashregel',
   remainder_bits: 'Bits je Rest', segment_length: 'Segmentlänge', segments: 'Segmente', shards: 'Teile', slots: 'Plätze', stashed: 'Im Überlauf',
   stuck_counters: 'Zähler am Maximum', tightening: 'Faktor der Rate',
