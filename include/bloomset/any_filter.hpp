@@ -367,11 +367,11 @@ class any_filter {
 };
 
 /// Merges as any_filter::merge does, and also filters that fold and differ only in their sizes:
-/// both are folded to the largest size that divides both. An empty filter adds nothing, so the other
-/// keeps its size; of two empty ones the larger does. If the size is below 1/16 of the smaller one,
-/// there is hardly room for further keys, and a union needs a `max_fpr`. Fails with incompatible,
-/// changes nothing and names the sizes in that case, and if the rate of the union would be above
-/// `max_fpr`; by default, above the higher planned rate of both. O(size of both).
+/// both are folded to the largest size that divides both. An empty filter adds nothing, so the
+/// other keeps its size; of two empty ones the larger does. If the size is below 1/16 of the
+/// smaller one, there is hardly room for further keys, and a union needs a `max_fpr`. Fails with
+/// incompatible, changes nothing and names the sizes in that case, and if the rate of the union
+/// would be above `max_fpr`; by default, above the higher planned rate of both. O(size of both).
 result<void> merge_folded(any_filter& into, const any_filter& other, double max_fpr = 0);
 
 /// Saves a filter of any kind in one step; see write_file.
