@@ -611,7 +611,7 @@ static void a_secret_key_opens_and_nothing_else_does(const char* folder) {
 
 static void layers_answer_as_one_filter(void) {
   bloomset_filter* filter = NULL;
-  bloomset_error error;
+  bloomset_error error = {.struct_size = sizeof error};
   EXPECT(bloomset_open(BLOOMSET_GOLDEN_FOLDER "/bloom-layers.bloom", &filter, &error) ==
          BLOOMSET_OK);
   int passed = 0;
@@ -621,7 +621,8 @@ static void layers_answer_as_one_filter(void) {
     passed += bloomset_may_contain(filter, key, size);
   }
   EXPECT(passed >= 40 && passed < 100);
-  EXPECT(bloomset_may_contain(filter, "member-3", 8) && bloomset_may_contain(filter, "layer-39", 8));
+  EXPECT(bloomset_may_contain(filter, "member-3", 8) &&
+         bloomset_may_contain(filter, "layer-39", 8));
   bloomset_close(filter);
 }
 

@@ -266,8 +266,9 @@ TEST(Fold, FiltersOfDifferentSizesAreMergedAtTheirGreatestCommonSize) {
     }
     return f;
   };
-  const auto small = value_of(kind.create(
+  auto small = value_of(kind.create(
       {.capacity = 12'000, .bits = std::uint64_t{512} * 300, .options = {{"layout", "split"}}}));
+  value_of(small.insert(std::vector<std::string_view>{"a key, since empty filters do not fold"}));
   auto loose = planned(40'000);
   value_of(merge_folded(loose, small));
   EXPECT_EQ(loose.info().plan.bits, 300U * 512);

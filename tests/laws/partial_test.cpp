@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bloomset/partial.hpp>
+#include <iterator>
 #include <map>
 #include <random>
 
@@ -146,8 +147,29 @@ TEST_P(partial, a_batch_is_answered_as_by_the_whole_file) {
   EXPECT_EQ(filter.labels().text(), whole_->labels().text());
 }
 
-INSTANTIATE_TEST_SUITE_P(recipes, partial, ::testing::ValuesIn(recipes().begin(), recipes().end()),
+/// Filters with partitions are not queried in parts.
+std::vector<recipe> recipes_in_parts() {
+  std::vector<recipe> all;
+  std::ranges::copy_if(recipes(), std::back_inserter(all),
+                       [](const recipe& each) { return !each.partitioned; });
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(recipes, partial, ::testing::ValuesIn(recipes_in_parts()),
                          [](const auto& each) { return test_name(each.param); });
+
+TEST(partial_files, a_filter_with_partitions_is_refused) {
+  const auto found =
+      std::ranges::find_if(recipes(), [](const recipe& each) { return each.partitioned; });
+  ASSERT_NE(found, recipes().end());
+  const auto bytes = serialize(cook(*found).image());
+  auto file = value_of(partial_file::make(bytes.size()));
+  file.put(0, bytes);
+  const auto missing = missing_to_open(file, "f");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, errc::unsupported);
+  EXPECT_NE(missing.error().message.find("with partitions"), std::string::npos);
+}
 
 TEST(partial_files, runs_of_bytes_are_joined) {
   auto file = value_of(partial_file::make(1000));
@@ -183,7 +205,8 @@ TEST(partial_files, address_space_is_no_memory) {
 // Labels are among the parameters.
 TEST(partial_files, a_header_beyond_the_first_bytes_is_fetched) {
   recipe how = recipes()[0];
-  how.labels = {{"source", std::string(4000, 'x')}};
+  const std::string value(4000, 'x');
+  how.labels = {{"source", value}};
   const auto bytes = serialize(cook(how).image());
   auto file = value_of(partial_file::make(bytes.size()));
   std::vector<byte_interval> fetched;
