@@ -52,7 +52,7 @@ result<file_bytes> attached(std::span<const std::byte> file, const std::string& 
   return whole;
 }
 
-void expect_sentence(const failure& why) {
+void expect_one_sentence(const failure& why) {
   EXPECT_GT(why.message.size(), 25U) << why.message;
   EXPECT_EQ(why.message.find('\n'), std::string::npos) << why.message;
   EXPECT_NE(why.message.back(), '.') << why.message;
@@ -75,9 +75,9 @@ result<std::set<std::string>> values_of(const file_bytes& file, const std::strin
 bool try_to_attach(const file_bytes& file, const std::string& column) {
   const auto once = attached(file, column);
   const auto values = values_of(file, column);
-  if (!values) expect_sentence(values.error());
+  if (!values) expect_one_sentence(values.error());
   if (!once) {
-    expect_sentence(once.error());
+    expect_one_sentence(once.error());
     return false;
   }
   const auto again = attached(*once, column);

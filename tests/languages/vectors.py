@@ -70,7 +70,8 @@ def vectors(program):
         lines = "".join(f"{key.hex()}\n" for key in KEYS)
         for path in sorted(GOLDEN.glob("*.bloom")):
             content = path.read_bytes()
-            if len(content) > MAX_BYTES:
+            # Keys of filters with partitions (hashes 6 and 7) have another form.
+            if len(content) > MAX_BYTES or content[14] in (6, 7):
                 continue
             is_keyed = content[14] in (3, 5)
             words = ["--key-file", secret] if is_keyed else []

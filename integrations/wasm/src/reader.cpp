@@ -9,6 +9,7 @@
 #include <bloomset/expandable.hpp>
 #include <bloomset/file.hpp>
 #include <bloomset/fuse.hpp>
+#include <bloomset/partitioned_hash.hpp>
 #include <bloomset/property.hpp>
 #include <bloomset/ribbon.hpp>
 #include <bloomset/scalable_bloom.hpp>
@@ -82,9 +83,16 @@ result<void> open(std::span<const std::byte> file, const std::byte* key) {
                 "the bytes: the filter has 128-bit hashes, which the small module cannot read; use "
                 "the whole one");
   }
+  if (partition_hasher::is_one(stored->header.hash)) {
+    return fail(errc::unsupported,
+                "the bytes: the filter has partitions, which the small module cannot read; use the "
+                "whole one");
+  }
   if (auto ok = unlock(*stored, key_at(key), the_bytes); !ok) return ok;
   header = stored->header;
-  stored->header.exceptions = {};  // applied here
+  // These are applied here.
+  stored->header.exceptions = {};
+  stored->header.layers = {};
   if (auto ok = open_kind(*stored); !ok) {
     return fail(ok.error().code, std::string(the_bytes) + ": " + ok.error().message);
   }
@@ -95,7 +103,10 @@ result<void> open(std::span<const std::byte> file, const std::byte* key) {
 
 bool may_contain(std::string_view key) noexcept {
   const hash64 h = hasher(std::as_bytes(std::span(key.data(), key.size())));
-  return filter->may_contain(h) && (header.exceptions.empty() || !header.exceptions.contains(h));
+  if (filter->may_contain(h) && (header.exceptions.empty() || !header.exceptions.contains(h))) {
+    return true;
+  }
+  return !header.layers.empty() && header.layers.contains(h);
 }
 
 }  // namespace
@@ -128,7 +139,7 @@ BLOOMSET_EXPORT(bloomset_info) std::uint32_t bloomset_info() {
   }
   answer = bloomset::to_json({{"kind", std::string(kind_name)},
                               {"capacity", filter->capacity()},
-                              {"count", header.count},
+                              {"count", header.count + header.layers.keys()},
                               {"bytes", payload_bytes},
                               {"hash", std::string(name_of(header.hash))},
                               {"seed", header.seed.value()},
