@@ -153,6 +153,9 @@ _Noreturn void abort() {
 __wasi_errno_t __wasi_fd_close(__wasi_fd_t) {
   return __WASI_ERRNO_NOTSUP;
 }
+__wasi_errno_t __wasi_fd_renumber(__wasi_fd_t, __wasi_fd_t) {
+  return __WASI_ERRNO_NOTSUP;
+}
 __wasi_errno_t __wasi_fd_seek(__wasi_fd_t, __wasi_filedelta_t, __wasi_whence_t,
                               __wasi_filesize_t*) {
   return __WASI_ERRNO_NOTSUP;
