@@ -138,7 +138,7 @@ static void a_filter_is_changed(void) {
   bloomset_close(b);
 }
 
-static void false_positives_become_exceptions(void) {
+static void false_positives_become_exceptions(const char* folder) {
   bloomset_error error = {.struct_size = sizeof error};
   const bloomset_request wanted = {
       .struct_size = sizeof wanted, .kind = "bloom", .capacity = KEYS, .fpr = 0.03};
@@ -155,8 +155,10 @@ static void false_positives_become_exceptions(void) {
   EXPECT(bloomset_add_exceptions(filter, &mistaken, 1, &changed, &error) == BLOOMSET_OK);
   EXPECT(changed == 0);
   expect_members(filter, __LINE__);
-  EXPECT(bloomset_save(filter, "except.bloom", true, &error) == BLOOMSET_OK);
-  EXPECT(bloomset_open("except.bloom", &again, &error) == BLOOMSET_OK);
+  char path[1000];
+  snprintf(path, sizeof path, "%s/except.bloom", folder);
+  EXPECT(bloomset_save(filter, path, true, &error) == BLOOMSET_OK);
+  EXPECT(bloomset_open(path, &again, &error) == BLOOMSET_OK);
   EXPECT(!bloomset_may_contain(again, text, mistaken.size));
   EXPECT(bloomset_remove_exceptions(again, &mistaken, 1, &changed, &error) == BLOOMSET_OK);
   EXPECT(changed == 1 && bloomset_may_contain(again, text, mistaken.size));
@@ -635,7 +637,7 @@ int main(int count, char** arguments) {
   make_keys();
   every_kind_is_built_stored_and_asked(arguments[1]);
   a_filter_is_changed();
-  false_positives_become_exceptions();
+  false_positives_become_exceptions(arguments[1]);
   exact_filters_have_no_false_positives();
   layers_answer_as_one_filter();
   filters_are_folded();

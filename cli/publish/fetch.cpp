@@ -137,7 +137,7 @@ result<void> check_order(const arguments& given, const manifest& now, std::strin
   return {};
 }
 
-/// What was done, for the summary.
+/// The steps of a fetch, for the summary.
 struct steps {
   std::size_t patches = 0;
   std::size_t layers = 0;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/format.hpp"
+#include "core/varint.hpp"
 
 namespace bloomset {
 namespace {
@@ -32,22 +33,6 @@ static_assert(sizeof(layer_header) == 16);
 std::uint32_t checksum_of(std::span<const std::byte> layer) noexcept {
   const auto checked = layer.subspan(checked_from);
   return static_cast<std::uint32_t>(XXH3_64bits(checked.data(), checked.size()));
-}
-
-void append_varint(layer_bytes& into, std::uint64_t number) {
-  for (; number >= 128; number >>= 7) into.push_back(static_cast<std::byte>(number | 128));
-  into.push_back(static_cast<std::byte>(number));
-}
-
-std::optional<std::uint64_t> take_varint(std::span<const std::byte>& from) noexcept {
-  std::uint64_t number = 0;
-  for (unsigned shift = 0; shift < 63 && !from.empty(); shift += 7) {
-    const auto byte = std::to_integer<std::uint64_t>(from.front());
-    from = from.subspan(1);
-    number |= (byte & 127) << shift;
-    if (byte < 128) return number;
-  }
-  return std::nullopt;
 }
 
 /// Bits are added from the lowest bit of each byte on.
@@ -88,8 +73,8 @@ result<std::uint64_t> read_layer(std::span<const std::byte> layer, std::uint64_t
     return fail(errc::incompatible, "a layer belongs to another filter");
   }
   auto rest = layer.subspan(sizeof(layer_header));
-  const auto keys = take_varint(rest);
-  const auto places = take_varint(rest);
+  const auto keys = detail::take_varint(rest);
+  const auto places = detail::take_varint(rest);
   if (!keys || !places || rest.empty()) return wrong("ends within its lengths");
   const auto low_bits = std::to_integer<unsigned>(rest.front());
   rest = rest.subspan(1);
@@ -151,8 +136,8 @@ result<std::vector<std::byte>> make_layer(std::vector<hash64> hashes, double fpr
     ++low_bits;
   }
   layer_bytes made(sizeof(layer_header));
-  append_varint(made, list.size());
-  append_varint(made, places);
+  detail::append_varint(made, list.size());
+  detail::append_varint(made, places);
   made.push_back(static_cast<std::byte>(low_bits));
   bit_writer bits(made);
   std::uint64_t next = 0;

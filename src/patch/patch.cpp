@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/format.hpp"
+#include "core/varint.hpp"
 #include "patch/change_coder.hpp"
 
 namespace bloomset {
@@ -115,23 +116,6 @@ std::uint8_t step_of(std::uint64_t groups, std::uint64_t all) noexcept {
   return step;
 }
 
-void append_number(std::vector<std::byte>& into, std::uint64_t number) {
-  for (; number >= 128; number >>= 7) into.push_back(static_cast<std::byte>(number | 128));
-  into.push_back(static_cast<std::byte>(number));
-}
-
-/// Removes a number from the front; nothing if there is none of 64 bits.
-std::optional<std::uint64_t> take_number(bytes& from) noexcept {
-  std::uint64_t number = 0;
-  for (unsigned shift = 0; shift < 63 && !from.empty(); shift += 7) {
-    const auto byte = std::to_integer<std::uint64_t>(from.front());
-    from = from.subspan(1);
-    number |= (byte & 127) << shift;
-    if (byte < 128) return number;
-  }
-  return std::nullopt;
-}
-
 /// Codes header and parameters, then the payload.
 template <class Coder, class Byte>
 void code_file(Coder& coder, bytes old_head, std::span<Byte> new_head, bytes old_payload,
@@ -186,8 +170,8 @@ result<patch_build> make_patch(const mapped_storage& before, const std::string& 
     const std::uint8_t step = step_of(counted.groups, groups);
     made.bytes.push_back(
         static_cast<std::byte>(only_sets ? patch_method::sets : patch_method::changes));
-    append_number(made.bytes, new_parts->head.size() / 64);
-    append_number(made.bytes, new_parts->payload.size());
+    detail::append_varint(made.bytes, new_parts->head.size() / 64);
+    detail::append_varint(made.bytes, new_parts->payload.size());
     made.bytes.push_back(static_cast<std::byte>(step));
     const auto old_head = unsealed(old_parts->head);
     const auto new_head = unsealed(new_parts->head);
@@ -241,8 +225,8 @@ result<owned_storage> apply_patch(const mapped_storage& before, const std::strin
     if (!copied) return copied;
     made = std::move(*copied);
   } else if (method == patch_method::changes || method == patch_method::sets) {
-    const auto head_blocks = take_number(rest);
-    const auto payload_size = take_number(rest);
+    const auto head_blocks = detail::take_varint(rest);
+    const auto payload_size = detail::take_varint(rest);
     if (!head_blocks || !payload_size || rest.empty()) return damaged("it ends within its lengths");
     const std::uint64_t most = max_changed_size(before.bytes().size());
     if (*head_blocks == 0 || *head_blocks > most / 64 || *payload_size > most ||

@@ -19,7 +19,7 @@ namespace bloomset::detail {
 struct bit_model {
   static constexpr std::uint32_t scale = 65536;
   static constexpr std::uint32_t least = 32;  // the range is then never empty
-  static constexpr std::size_t most_seen = 1023;
+  static constexpr std::size_t max_seen = 1023;
 
   std::uint16_t one = scale / 2;
   std::uint16_t seen = 0;
@@ -43,12 +43,12 @@ struct bit_model {
       if (now < least) now = least;
     }
     one = static_cast<std::uint16_t>(now);
-    if (seen < most_seen) ++seen;
+    if (seen < max_seen) ++seen;
   }
 
  private:
   static constexpr auto shares = [] {
-    std::array<std::uint16_t, most_seen + 1> made{};
+    std::array<std::uint16_t, max_seen + 1> made{};
     for (std::size_t n = 0; n < made.size(); ++n) {
       made[n] = static_cast<std::uint16_t>(scale / (n + 2));
     }

@@ -126,7 +126,7 @@ std::uint32_t bloomset_open(const std::byte* file, std::uint32_t size, bool is_w
   return status_of(open(byte_span(file, size), key));
 }
 
-/// What the header says, as JSON, except the rate: some of the figures of bloomset_info() of the
+/// The figures of the header as JSON, except the rate: some of those of bloomset_info() of the
 /// whole module.
 BLOOMSET_EXPORT(bloomset_info) std::uint32_t bloomset_info() {
   if (filter == nullptr) {

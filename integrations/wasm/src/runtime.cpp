@@ -1,5 +1,5 @@
-// What the library needs from an operating system, the C library and the C++ runtime, so that the
-// module imports nothing.
+// The functions of the operating system, the C library and the C++ runtime that the library needs,
+// so that the module imports nothing.
 //
 // There are no exceptions here. The library throws only std::bad_alloc, and a throw ends the
 // instance: the host sees a trap, and bloomset_is_out_of_memory() tells the reason.

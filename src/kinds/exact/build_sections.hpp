@@ -1,6 +1,6 @@
 #pragma once
 
-// What the builds of exact filters with and without partitions share.
+// The parts that builds of exact filters with and without partitions have in common.
 
 #include <algorithm>
 #include <bloomset/detail/core/hash_shards.hpp>
