@@ -16,7 +16,8 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-LINE = re.compile(r"\n+---\n\n((Next|Up): \[.*\]\(.*\))\n*\Z")
+# More than one is one too many.
+LINE = re.compile(r"(\n+---\n\n(Next|Up): [^\n]*)+\n*\Z")
 
 
 def nav():
