@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Installs, uses and removes Bloomset in a bare Debian 12, in each way of docs/start/install.md. README.md has the figures.
-A way fails if it leaves a file. The bare system needs root, debootstrap and a mirror of Debian. BLOOMSET_BARE names
-its archive.
+"""Installs, uses and removes Bloomset in a bare system of this machine's release, in each way of docs/start/install.md.
+A way fails if it leaves a file. README.md has the figures. The bare system needs root, debootstrap and a mirror.
+BLOOMSET_BARE names its archive.
 
     install.py OUT [WAY...]      HEAD and the files of scripts/release OUT: all ways, or those that contain a text
     install.py OUT --write       writes the table, with all ways
@@ -12,6 +12,7 @@ import argparse
 import datetime
 import os
 import pathlib
+import platform
 import re
 import resource
 import shutil
@@ -111,8 +112,8 @@ WAYS = [
 ]
 BUILT = Way("cp -r packages/usr /opt/bloomset", f"PATH=/opt/bloomset/bin:$PATH {COMMAND_LINE}", "rm -r /opt/bloomset",
             "dpkg --install packages/*.deb")
-#: What that needs. This machine downloads them, since `apt update` in the other takes longer.
-NEEDED = ("libfmt9/bookworm", "libidn2-0/bookworm")
+#: The release of Debian or Ubuntu of this machine, whose programs run in no older one.
+SUITE = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
 DOWNLOADS = ("var/cache/apt/archives", "root/.cache/pip/http", "root/.cache/pip/http-v2", "root/.npm/_cacache")
 CACHES = ("var/cache", "var/lib/apt", "root/.cache", "root/.npm")
 # The package managers' records of all packages.
@@ -120,16 +121,16 @@ RECORDS = (*CACHES, "var/lib/dpkg", "var/log", "root/.conan2", "tmp")
 
 
 class Machine:
-    """A bare Debian 12 with this machine's way to packages. No server is started as a service."""
+    """A bare system of this machine's release, with this machine's way to packages. No server is started as a service."""
 
     def __init__(self, work, mirrors, short):
         self.base = self.root = work / "base"
         self.log = work / "log"
-        archive = pathlib.Path(os.environ.get("BLOOMSET_BARE", "~/.cache/bloomset/bookworm.tar")).expanduser()
+        archive = pathlib.Path(os.environ.get("BLOOMSET_BARE", f"~/.cache/bloomset/{SUITE}.tar")).expanduser()
         if not archive.exists():
             archive.parent.mkdir(parents=True, exist_ok=True)
-            self.quietly("debootstrap", "--variant=minbase", "--include=ca-certificates", "bookworm", work / "new",
-                         mirrors["bookworm"])
+            self.quietly("debootstrap", "--variant=minbase", "--include=ca-certificates", SUITE, work / "new",
+                         mirrors[SUITE])
             self.quietly("tar", "-C", work / "new", "-cf", f"{archive}.part", ".")
             os.rename(f"{archive}.part", archive)
         self.base.mkdir()
@@ -163,6 +164,15 @@ class Machine:
         self.quietly("unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
                      'mount -t proc proc "$0/proc" && exec chroot "$0" bash -euc "$1"', self.root,
                      'apt() { apt-get -y -q --no-install-recommends "$@"; }; cd /root/bloomset\n' + command, env=env)
+
+    def lacks(self, program):
+        """The packages of the libraries of a program that the bare system does not have."""
+        libraries = re.findall(r"=> (/\S+) ", subprocess.check_output(["ldd", program], text=True))
+        # dpkg knows a library by its path in /lib or in /usr/lib, which are one folder.
+        paths = [f"{usr}{library.removeprefix('/usr')}" for library in libraries for usr in ("", "/usr")]
+        owners = subprocess.run(["dpkg", "-S", *paths], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+        packages = {line.split(":")[0] for line in owners.splitlines()}
+        return sorted(each for each in packages if not [*(self.base / "var/lib/dpkg/info").glob(f"{each}[:.]*list")])
 
     def files(self):
         found = set()
@@ -214,7 +224,7 @@ def processor_time():
 
 def answers(mirror):
     try:
-        return urllib.request.urlopen(f"{mirror.rstrip('/')}/dists/bookworm/InRelease", timeout=20)
+        return urllib.request.urlopen(f"{mirror.rstrip('/')}/dists/{SUITE}/InRelease", timeout=20)
     except (OSError, ValueError):
         return None
 
@@ -230,9 +240,9 @@ def main():
     if given.write and ways != WAYS:
         fail("the table has all ways")
     targets = subprocess.check_output(["apt-get", "indextargets", "--format", "$(RELEASE) $(REPO_URI)"], text=True)
-    mirrors = dict(line.split() for line in targets.splitlines() if line.startswith("bookworm"))
-    if os.geteuid() != 0 or not shutil.which("debootstrap") or not answers(mirrors.get("bookworm", "")):
-        print("SKIPPED: a bare system needs root, debootstrap, and a mirror of Debian 12 in apt's sources")
+    mirrors = dict(line.split() for line in targets.splitlines() if SUITE and line.startswith(SUITE))
+    if os.geteuid() != 0 or not shutil.which("debootstrap") or not answers(mirrors.get(SUITE, "")):
+        print("SKIPPED: a bare system needs root, debootstrap, and a mirror of this machine's release in apt's sources")
         sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
@@ -242,7 +252,9 @@ def main():
         if given.short:
             ways = [BUILT]
             machine.quietly("cmake", "--install", given.folder, "--prefix", packages / "usr")
-            machine.quietly("apt-get", "download", *NEEDED, cwd=packages)
+            # This machine downloads what the other lacks, since `apt update` there takes longer.
+            if lacking := machine.lacks(packages / "usr/bin/bloomset"):
+                machine.quietly("apt-get", "download", *(f"{each}/{SUITE}" for each in lacking), cwd=packages)
         for each in (*given.folder.glob("debian/*.deb"), *given.folder.glob("python/bloomset*")):
             shutil.copy(each, packages)
         rows = []
@@ -253,7 +265,7 @@ def main():
     if given.write:
         cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())[1]
         text = DOCUMENT.read_text()
-        table = f"""{BEGIN}Measured on {datetime.date.today()}: {os.cpu_count()} cores of {cpu}, in a bare Debian 12.
+        table = f"""{BEGIN}Measured on {datetime.date.today()}: {os.cpu_count()} cores of {cpu}, in a bare system ({SUITE}).
 
 | command | seconds | of processor time | MB downloaded | MB on disk | removal |
 |---|---:|---:|---:|---:|---|
