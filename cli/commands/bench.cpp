@@ -244,7 +244,7 @@ action define(CLI::App& app) {
   flag(app, "--growing", given->wanted.growing, "only kinds that grow beyond their capacity")
       .under(headings::kind);
   flag(app, "--static", given->wanted.unchanging,
-       "include kinds that are built once, from all keys")
+       "also measure the kinds that are built once, from all keys")
       .under(headings::kind);
   option(app, "--key-bytes", given->key_bytes,
          fmt::format("the length of a key in bytes, {} to {} (default {})", min_key_bytes,
@@ -252,7 +252,8 @@ action define(CLI::App& app) {
       .value("N")
       .under(headings::input);
   flag(app, "--json", given->json, "print one JSON object").under(headings::output);
-  flag(app, "--no-progress", given->no_progress, "no progress line, even on a terminal")
+  flag(app, "--no-progress", given->no_progress,
+       "do not show the progress line that appears on a terminal")
       .under(headings::output);
   option(app, "--plot", given->plot,
          "also write a chart of times against bits per key, with the table's first kind marked")

@@ -225,27 +225,26 @@ action define(CLI::App& app) {
       .under(headings::kind);
   find_declared(app, "--with")
       .meaning("an option of the kind or of the --format; 'bloomset man' lists those of each");
-  option(
-      app, "--part", options->part,
-      "build partial filter I of N: it has the size of the whole filter, but holds only its share "
-      "of the keys; 'merge' of all N gives the whole filter")
+  option(app, "--part", options->part,
+         "build part I of a filter in N parts: each part has the size of the whole filter, but "
+         "holds only its share of the keys; 'bloomset merge' makes the whole filter from all parts")
       .value("I/N")
       .under(headings::limits);
   option(app, "--label", options->labels,
-         "a label that 'info' shows, such as source=example.org or licence=CC0")
+         "store a label in the file, such as source=example.org or licence=CC0, which 'info' shows")
       .value("NAME=VALUE")
       .one_value_per_use()
       .under(headings::output);
   option(app, "--universe", options->universe,
-         "a file of all keys that will be queried; it may include the members; for filters that "
-         "answer all of them exactly")
+         "a file of all keys that will be queried, with or without the members, for filters "
+         "that answer all of these keys without errors")
       .value("FILE")
       .one_value_per_use()
       .under(headings::input);
-  option(
-      app, "--partition", options->input.keys.partition,
-      "with --universe, the reader that finds the partition of a line's keys, such as the issuer "
-      "of a certificate: fields:1, csv:issuer; keys of other partitions are unknown")
+  option(app, "--partition", options->input.keys.partition,
+         "with --universe, divide the keys into partitions, such as the issuers of "
+         "certificates; the filter has no answer for keys of partitions that are not in the "
+         "universe; the partition of a line is found by a reader, such as fields:1 or csv:issuer")
       .value("READER")
       .under(headings::input);
   flag(app, "--force", options->force, "replace the file if it exists").under(headings::output);
@@ -273,39 +272,45 @@ command build_command() {
       "  find . -type f -print0 | bloomset build -0 -o files.bloom --strict\n"
       "  bloomset build -o fixed.bloom --kind fuse --fpr 0.4% members.txt\n"
       "  bloomset build -o revoked.bloom --kind exact --universe all.txt revoked.txt\n"
-      "  bloomset build -o crl.bloom --kind exact --universe all.tsv --partition fields:1 crl.tsv\n"
+      "  bloomset build -o crl.bloom --kind exact --universe all.tsv --partition fields:1 "
+      "crl.tsv\n"
       "  bloomset build -o pwned.bloom --keys pwned --min-count 10 pwnedpasswords/\n"
       "  bloomset build -o friends.bloom --keys email:lower addresses.txt\n"
-      "  bloomset build -o part2.bloom --part 2/8 --capacity 10G --memory-limit 2GB all.txt.zst\n"
+      "  bloomset build -o part2.bloom --part 2/8 --capacity 10G --memory-limit 2GB "
+      "all.txt.zst\n"
       "  bloomset build -o hashes.dcso --format dcso --fpr 0.1% hashes.txt\n"
       "\n"
-      "Without --capacity and --memory, the number of keys is known only when all are read. For\n" +
+      "Without --capacity and --memory, the filter is planned for the number of keys that "
+      "are read,\n"
+      "which is known only at the end of the input. For\n" +
           kinds_that(reads_files_again, " and ") +
-          ", build then reads the files a second time if each line is a key,\n"
-          "and a third time if keys repeat. Compressed files, and files larger than a quarter of "
-          "the\n"
-          "machine's memory, are read only once. For input that is read only once, the hashes of "
-          "the\n"
-          "keys, 8 or 16 bytes each, are kept in memory: at most 1 GiB, an eighth of the "
-          "machine's\n"
-          "memory, or a quarter of --memory-limit, whichever is least. Further hashes go to a\n"
+          ", build therefore reads the files a\n"
+          "second time if each line is a key, and a third time if keys repeat. Compressed files, "
+          "files\n"
+          "larger than a quarter of the machine's memory, and stdin are read only once. In this "
+          "case, the\n"
+          "hashes of the keys, 8 or 16 bytes each, are kept in memory: at most 1 GiB, an eighth "
+          "of the\n"
+          "machine's memory, or a quarter of --memory-limit, whichever is least. Further hashes "
+          "go to a\n"
           "temporary file in $TMPDIR.\n"
           "\n"
           "Filters of the kinds " +
           kinds_that([](const kind_info& kind) { return kind.build != nullptr; }, " and ") +
-          " are built once, from all keys.\n"
-          "For these, the hashes of all keys are always kept. If --memory is given without --fpr\n"
-          "and --capacity, a filter of such a kind has the lowest rate that fits into this size.\n"
+          " are built once, from all keys, so the hashes of all\n"
+          "keys are always kept until then. If only --memory is given, without --fpr and "
+          "--capacity, such\n"
+          "a filter gets the lowest rate that is possible in this size.\n"
           "\n"
           "A filter of kind " +
           kinds_that([](const kind_info& kind) { return kind.build_of_two_sets != nullptr; },
                      " or ") +
-          " answers all keys of --universe without errors. The members are read\n"
-          "first, then the universe once. The build keeps up to 160 bytes per member, in "
-          "temporary\n"
-          "files if they may exceed the memory limit. With --partition the universe is read "
-          "twice,\n"
-          "and a key of the members needs up to 250 bytes.\n"
+          " answers all keys of --universe without errors. The build reads\n"
+          "the members, then the universe once, and keeps up to 160 bytes per member. With "
+          "--partition it\n"
+          "reads the universe twice, and keeps up to 250 bytes per member. If this might exceed "
+          "the memory\n"
+          "limit, it goes to temporary files.\n"
           "\n"
           "A filter that does not fit into --memory-limit is built in temporary files if it is of\n"
           "one of these kinds: " +
@@ -313,8 +318,10 @@ command build_command() {
           ".\n"
           "Filters of other kinds must fit into memory.\n"
           "\n"
-          "Most kinds give the same file for the same keys in any order. The others need\n"
-          "--canonical for this, which keeps and sorts the hashes even if --capacity is given.\n",
+          "For most kinds, the same keys give the same file in any order. For the other kinds, "
+          "give\n"
+          "--canonical, which sorts the hashes of all keys, and so keeps them even with "
+          "--capacity.\n",
       build::define};
 }
 

@@ -361,18 +361,18 @@ result<status> check(check_options& options) {
 
 action define(CLI::App& app) {
   auto options = std::make_shared<check_options>();
-  option(app, "FILTER", options->filter, "a filter; - is stdin, and it may be an http(s) URL")
+  option(app, "FILTER", options->filter, "a filter file, its http or https URL, or - for stdin")
       .required();
   option(app, "--filter", options->more_filters,
-         "another filter to query; the names of the matching filters and a tab then precede "
-         "each line")
+         "another filter to query; each line is then printed after the names of the filters "
+         "that match, and a tab")
       .value("F")
       .one_value_per_use()
       .under(headings::filter);
   option(app, "--files", options->files,
-         "query the digest of each file's content, of a file or of all files below a folder, "
-         "instead of lines; --keys says which: md5, sha1 or sha256, or one of them with :upper or "
-         ":lower")
+         "instead of lines, query the digests of files: of the file PATH, or of all files below "
+         "the folder PATH; if the filter does not name the digest, --keys does: md5, sha1 or "
+         "sha256, and with :upper or :lower its hexadecimal digits as text")
       .value("PATH")
       .one_value_per_use()
       .under(headings::input);
@@ -386,7 +386,8 @@ action define(CLI::App& app) {
       .under(headings::output);
   flag(app, "-c,--count", options->count, "print only the number of selected lines")
       .under(headings::output);
-  flag(app, "-q,--quiet", options->quiet, "print nothing, and stop at the first selected line")
+  flag(app, "-q,--quiet", options->quiet,
+       "print nothing, and stop at the first selected line; the exit status gives the answer")
       .under(headings::output);
   flag(app, "-n,--line-number", options->line_numbers,
        "print each line's number in its file, and a colon, before the line")
@@ -397,7 +398,7 @@ action define(CLI::App& app) {
   flag(app, "--json", options->json, "print one JSON object per selected line")
       .under(headings::output);
   flag(app, "--verify", options->verify,
-       "verify the checksum of the filter first, even if it is larger than 64 MiB")
+       "verify the checksum of the whole filter first, which otherwise is done only up to 64 MiB")
       .under(headings::filter);
   flag(app, "--strict", options->strict,
        "fail if --keys is not the reader that made the filter's keys")
@@ -430,22 +431,29 @@ command check_command() {
       "  if echo alice@example.com | bloomset check -q members.bloom; then ...\n"
       "\n"
       "Exit 0 if some line is selected, 1 if none is, 2 on an error. Without -v, the key of a\n"
-      "line that is not printed is certainly not in the filter. Some lines that are not in the\n"
-      "filter are printed too: at a rate of 1%, about one such line in a hundred. With -v, these\n"
-      "false positives are missing from the output instead.\n"
+      "line that is not printed is certainly not in the filter. Some lines that are not in "
+      "the filter\n"
+      "are printed too: at a rate of 1%, about one such line in a hundred. With -v, these "
+      "lines are\n"
+      "missing from the output instead.\n"
       "\n"
-      "A filter is mapped, so a query reads only the pages of the file that it needs. With\n"
-      "--memory-limit, a filter larger than three quarters of the limit is read once from front "
-      "to\n"
-      "back instead, and the lines are printed at the end, in their order. This works for one "
+      "A filter is mapped into memory, so a query reads only those pages of the file that it "
+      "needs.\n"
+      "If most of the file does not fit into memory, this is slow for many keys. With "
+      "--memory-limit,\n"
+      "a filter larger than three quarters of the limit is read once from front to back "
+      "instead, and\n"
+      "the lines are printed at the end, in their original order. This works for a single "
       "filter\n"
       "of kind " +
           kinds_that(&kind_info::in_hash_order, " or ") +
           ", without --json, -n and -H.\n"
           "\n"
-          "Of a filter behind a URL, only the bytes that the keys need are read, by range "
-          "requests.\n"
-          "Its own checksum is then not verified, and the server can see which keys are queried.\n",
+          "If FILTER is a URL, only those bytes of the file are requested that the keys need. So "
+          "the\n"
+          "checksum of the whole file is not verified, unless --verify is given, and the server, "
+          "which\n"
+          "sees the requested bytes, can test guesses of the keys.\n",
       check::define};
 }
 

@@ -86,15 +86,17 @@ action define(CLI::App& app) {
 }  // namespace
 
 command count_command() {
-  return {
-      "count", "print how many copies of each line a filter holds",
-      "  bloomset count visits.counting users.txt | sort -rn | head\n"
-      "\n"
-      "Prints the count, a tab and the line. A count is never too low, except above the kind's\n"
-      "maximum. A line with several keys is printed with the highest of their counts, and a line\n"
-      "without a key is not printed. Exit 0 if some line is in the filter, 1 if none is, 2 on an\n"
-      "error.\n",
-      count::define};
+  return {"count", "print how many copies of each line a filter holds",
+          "  bloomset count visits.counting users.txt | sort -rn | head\n"
+          "\n"
+          "Prints the count, a tab and the line. A count may be too high, but never too low, "
+          "except above\n"
+          "the kind's maximum. A line with several keys is printed with the highest of their "
+          "counts, and a\n"
+          "line without a key is not printed. Exit 0 if some line is in the filter, 1 if none "
+          "is, 2 on an\n"
+          "error.\n",
+          count::define};
 }
 
 }  // namespace bloomset::cli

@@ -215,11 +215,12 @@ action define(CLI::App& app) {
   options->input.declare(app, keys::purpose::insert, false);
   find_declared(app, "INPUT")
       .meaning(
-          "files of lines, plain or compressed with gzip, zstd, xz or bzip2; without any, or for "
-          "-, "
-          "stdin is read");
+          "files of lines, plain or compressed with gzip, zstd, xz or bzip2; stdin is read if no "
+          "file is given, or for -");
   find_declared(app, "--skip-bad")
-      .meaning("skip lines that are not valid for --keys, and report their number at the end");
+      .meaning(
+          "instead of failing, skip lines that are not valid for --keys, and report their number "
+          "at the end");
   find_declared(app, "--skip-comments")
       .meaning("print lines that begin with # unchanged, even if they repeat");
   options->input.keys.is_blank.keep_empty = true;  // an empty line is printed once
@@ -231,7 +232,7 @@ action define(CLI::App& app) {
 
 command dedup_command() {
   return {
-      "dedup", "print each line the first time it is seen, without sorting",
+      "dedup", "print each line only the first time it occurs, without sorting",
       "  bloomset dedup names.txt > unique.txt\n"
       "  zcat *.log.gz | bloomset dedup --memory 1GiB --fpr 1e-9\n"
       "  bloomset dedup --exact --memory-limit 2GB urls.txt > unique-urls.txt\n"

@@ -59,7 +59,7 @@ result<status> except(except_options& options) {
 
 action define(CLI::App& app) {
   auto options = std::make_shared<except_options>();
-  flag(app, "--undo", options->undo, "end the exceptions of these keys");
+  flag(app, "--undo", options->undo, "remove these keys from the exceptions");
   options->declare(app, "a filter", "fail if --keys is not the reader that made the filter's keys");
   return [options] { return except(*options); };
 }
@@ -68,15 +68,16 @@ action define(CLI::App& app) {
 }  // namespace
 
 command except_command() {
-  return {
-      "except", "answer \"no\" for known false positives from now on",
-      "  bloomset except members.bloom passed-by-mistake.txt\n"
-      "  echo bob@example.org | bloomset except allowed.bloom\n"
-      "\n"
-      "The filter's file gets a list of up to 4096 exceptions. Give only keys that are certainly\n"
-      "not members, because a member on the list gets a \"no\". Adding a key to the filter ends\n"
-      "its exception, and so does --undo.\n",
-      except::define};
+  return {"except", "answer \"no\" for known false positives from now on",
+          "  bloomset except members.bloom passed-by-mistake.txt\n"
+          "  echo bob@example.org | bloomset except allowed.bloom\n"
+          "\n"
+          "The exceptions, at most 4096, are stored in the filter's file. Give only keys that "
+          "are certainly\n"
+          "not members, because a member among the exceptions gets a \"no\". 'bloomset add' of a "
+          "key ends its\n"
+          "exception, and so does --undo.\n",
+          except::define};
 }
 
 }  // namespace bloomset::cli

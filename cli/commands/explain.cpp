@@ -96,9 +96,10 @@ void explain_options::declare(CLI::App& app) {
       app.add_flag("--exact", exact, "use an exact filter: the inserted words are its members");
   built->excludes(counted)->excludes(table);
   for (CLI::Option* other : {formulas, places, rule, number}) built->excludes(other);
-  auto* rest =
-      repeatable(app, "--others", others,
-                 "the other words of the universe, which the exact filter answers, too", "X,X,...");
+  auto* rest = repeatable(
+      app, "--others", others,
+      "words that are not members, but which the exact filter must also answer without errors",
+      "X,X,...");
   rest->needs(built);
   built->needs(rest);
   app.add_option("--buckets", buckets, "buckets of the cuckoo filter (default 8)")

@@ -89,7 +89,7 @@ action define(CLI::App& app) {
 }  // namespace
 
 command explore_command() {
-  return {"explore", "open the explorer page in a browser",
+  return {"explore", "open a web page that shows filters at work, step by step",
           "  bloomset explore\n"
           "  bloomset explore --print\n",
           explore::define};

@@ -105,14 +105,16 @@ action define(CLI::App& app) {
 }  // namespace
 
 command fold_command() {
-  return {
-      "fold", "make a filter as small as its keys allow",
-      "  bloomset fold -o small.bloom large.bloom\n"
-      "  bloomset fold -o small.bloom --fpr 1% large.bloom\n"
-      "\n"
-      "The smaller filter equals one that was built at that size from the same\n"
-      "keys. 'bloomset build --with foldable=yes' makes filters whose size has many divisors.\n",
-      fold::define};
+  return {"fold", "shrink a filter that was planned for more keys than it holds",
+          "  bloomset fold -o small.bloom large.bloom\n"
+          "  bloomset fold -o small.bloom --fpr 1% large.bloom\n"
+          "\n"
+          "The smaller filter is the same as one that was built at that size from the same keys. "
+          "A filter\n"
+          "can be folded only to a size that divides its own, so build it with '--with "
+          "foldable=yes', which\n"
+          "chooses a size that has many divisors.\n",
+          fold::define};
 }
 
 }  // namespace bloomset::cli

@@ -271,8 +271,8 @@ action define(CLI::App& app) {
       .required();
   option(
       app, "--fpr", options->fpr,
-      fmt::format("the probability that a file is named for a key of no file, over all files: 1%, "
-                  "0.01, 1/1000 (default {}%)",
+      fmt::format("the probability that some file is named for a key that is in none of the files: "
+                  "1%, 0.01, 1/1000 (default {}%)",
                   100 * default_fpr))
       .value("P")
       .under(headings::size);
@@ -285,21 +285,21 @@ action define(CLI::App& app) {
       .value("COLUMN")
       .under(headings::input);
   option(app, "--label", options->labels,
-         "a label that 'info' shows, such as source=example.org or licence=CC0")
+         "store a label in the file, such as source=example.org or licence=CC0, which 'info' shows")
       .value("NAME=VALUE")
       .one_value_per_use()
       .under(headings::output);
   flag(app, "--compact", options->compact,
-       "the arguments are indexes: read the files that they name again, and make one index of all")
+       "each INPUT is an index: read the files that it names again, and make one index of all "
+       "files")
       .under(headings::input);
   flag(app, "--force", options->force, "replace the file if it exists").under(headings::output);
   flag(app, "-q,--quiet", options->quiet, "no summary on stderr").under(headings::output);
   options->input.declare(app, keys::purpose::insert, false);
   find_declared(app, "INPUT")
       .meaning(
-          "files of keys, one key per line, plain or compressed with gzip, zstd, xz or bzip2, "
-          "which "
-          "answers will name; with --compact, indexes");
+          "files of keys, one key per line, plain or compressed with gzip, zstd, xz or bzip2; "
+          "'which' prints their names; with --compact, indexes");
   options->input.writes_to = &options->target;
   return [options] { return run(*options); };
 }
@@ -308,22 +308,26 @@ action define(CLI::App& app) {
 }  // namespace
 
 command index_command() {
-  return {
-      "index", "create an index of the keys of many files, for 'which'",
-      "  bloomset index -o all.which logs/*.log.zst\n"
-      "  bloomset index -o users.which --keys csv:user --fpr 1e-6 exports/*.csv.gz\n"
-      "  bloomset index -o users.which --column user events/*.parquet\n"
-      "  bloomset index --compact -o all.which --force all.which monday.which tuesday.which\n"
-      "\n"
-      "An index answers for all files at once. For a key that is in some files, it names\n"
-      "exactly these. For a key that is in none, it names a file with probability --fpr,\n"
-      "however many files there are. The index needs about log2(1/rate) + log2(files) bits per\n"
-      "distinct key: 17 for 1000 files at 1%.\n"
-      "\n"
-      "The hashes of all keys are kept, 12 bytes each. In memory they take at most 1 GiB, an\n"
-      "eighth of the machine's memory, or a quarter of --memory-limit, whichever is least.\n"
-      "Further hashes go to temporary files in $TMPDIR.\n",
-      index::define};
+  return {"index", "create an index of the keys of many files, for 'which'",
+          "  bloomset index -o all.which logs/*.log.zst\n"
+          "  bloomset index -o users.which --keys csv:user --fpr 1e-6 exports/*.csv.gz\n"
+          "  bloomset index -o users.which --column user events/*.parquet\n"
+          "  bloomset index --compact -o all.which --force all.which monday.which tuesday.which\n"
+          "\n"
+          "One query of an index answers for all files. For a key that is in some of the files, "
+          "the index\n"
+          "names exactly these. For a key that is in none, it names a file with probability "
+          "--fpr, however\n"
+          "many files there are. It needs about log2(1/rate) + log2(files) bits per distinct "
+          "key: 17 for\n"
+          "1000 files at 1%.\n"
+          "\n"
+          "Until the index is written, the hashes of all keys are kept, 12 bytes each. In memory "
+          "they take at\n"
+          "most 1 GiB, an eighth of the machine's memory, or a quarter of --memory-limit, "
+          "whichever is least.\n"
+          "Further hashes go to temporary files in $TMPDIR.\n",
+          index::define};
 }
 
 }  // namespace bloomset::cli

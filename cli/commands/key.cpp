@@ -54,7 +54,7 @@ result<status> make(const std::string& name) {
 
 action define(CLI::App& app) {
   auto options = std::make_shared<key_options>();
-  option(app, "ACTION", options->action, "new: draw a key").required().one_of({"new"});
+  option(app, "ACTION", options->action, "new: draw a random key").required().one_of({"new"});
   option(app, "FILE", options->file, "the new file").required();
   return [options] { return make(options->file); };
 }

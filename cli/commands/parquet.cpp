@@ -129,8 +129,9 @@ command parquet_command() {
           "  bloomset parquet attach in.parquet -o out.parquet --column user --column item.sku\n"
           "  bloomset check --column user events.parquet users.txt\n"
           "\n"
-          "Each row group gets a filter of its distinct values. Pages stay byte for byte as they\n"
-          "are. FILE is replaced in one step, so that readers see the old file or the new one.\n",
+          "Each row group gets a filter of its distinct values. The pages of data do not change. "
+          "FILE is\n"
+          "replaced in one step, so that readers see either the old file or the new one.\n",
           parquet::define};
 }
 

@@ -77,13 +77,14 @@ action define(CLI::App& app) {
 }  // namespace
 
 command remove_command() {
-  return {
-      "remove", "remove keys from a filter",
-      "  bloomset remove members.cuckoo left-today.txt\n"
-      "\n"
-      "Remove only keys that were added: removing a false positive removes a member. Exit 1 if\n"
-      "some line was certainly not a member. The keys of the other lines are removed anyway.\n",
-      remove::define};
+  return {"remove", "remove keys from a filter",
+          "  bloomset remove members.cuckoo left-today.txt\n"
+          "\n"
+          "Remove only keys that were added, because removing a false positive may remove a "
+          "member. The exit\n"
+          "status is 1 if some line was certainly not a member, but the keys of the other lines "
+          "are removed.\n",
+          remove::define};
 }
 
 }  // namespace bloomset::cli

@@ -70,8 +70,8 @@ action define(CLI::App& app) {
   auto options = std::make_shared<verify_options>();
   option(app, "FILE", options->files, "filters, or with --public-key any files").required();
   option(app, "--public-key", options->public_key,
-         "check the signature in FILE.minisig of each file: a public key of minisign, as a file or "
-         "as its text")
+         "check each FILE against its signature in FILE.minisig; KEY is a public key of "
+         "minisign, as a file or as its text")
       .value("KEY");
   return [options] { return verify_all(*options); };
 }
@@ -80,15 +80,18 @@ action define(CLI::App& app) {
 }  // namespace
 
 command verify_command() {
-  return {"verify", "check every byte of filters against their checksums, and signatures of files",
+  return {"verify", "check filters for damage, and files for the signature of their publisher",
           "  bloomset verify members.bloom\n"
           "  bloomset verify *.bloom && echo all whole\n"
           "  bloomset verify --public-key publisher.pub manifest.json members.bloom\n"
           "\n"
-          "Checksums find damage. A signature, which minisign makes (minisign -S -m FILE), shows\n"
-          "that who has the secret key signed these bytes. It does not show that they are the\n"
-          "newest ones, or that the file still has the name under which it was signed: the\n"
-          "printed comment, which is signed too, may have both.\n",
+          "A checksum shows that a filter is not damaged. A signature, which 'minisign -S -m "
+          "FILE' makes,\n"
+          "shows that the owner of the secret key signed these bytes. It does not show that the "
+          "file is the\n"
+          "newest one, or still has its original name. But it includes a comment, which verify "
+          "prints, and\n"
+          "which may state the time and the name.\n",
           verify::define};
 }
 

@@ -283,12 +283,12 @@ result<status> run(which_options& options) {
 
 action define(CLI::App& app) {
   auto options = std::make_shared<which_options>();
-  option(app, "INDEX", options->index, "an index of 'bloomset index'; - is stdin").required();
-  option(
-      app, "KEY", options->keys,
-      "the keys to look up; readers such as email and url convert a KEY as they convert a line; "
-      "with fields, csv and json, KEY is the key itself; without any, stdin is read, one key per "
-      "line");
+  option(app, "INDEX", options->index, "an index that 'bloomset index' made; - is stdin")
+      .required();
+  option(app, "KEY", options->keys,
+         "the keys to look up; readers such as email and url convert a KEY as they convert a "
+         "line; with fields, csv and json, KEY is the key itself; without a KEY, stdin is read, "
+         "one key per line");
   option(app, "--index", options->more_indexes,
          "another index to query, such as one of newer files")
       .value("INDEX")
@@ -307,7 +307,7 @@ action define(CLI::App& app) {
   flag(app, "--json", options->json, "print one JSON object per key that is in a file")
       .under(headings::output);
   flag(app, "--verify", options->verify,
-       "verify the checksum of the index first, even if it is larger than 64 MiB")
+       "verify the checksum of the whole index first, which otherwise is done only up to 64 MiB")
       .under(headings::filter);
   options->key.declare(app);
   find_declared(app, "--key-file").under(headings::filter);
@@ -335,7 +335,7 @@ command which_command() {
           "For one KEY, or with -l, only the names of files are printed, in the order of the\n"
           "arguments of 'bloomset index'. Otherwise each line is a key, a tab and a file. For a\n"
           "key that is in some files, exactly these are printed. For a key that is in none, a\n"
-          "file is printed with the probability that --fpr of 'index' set.\n",
+          "file is printed with the probability that was given to 'index' as --fpr.\n",
           which::define};
 }
 

@@ -40,11 +40,11 @@ if_exists policy_of(bool force) noexcept {
 
 void format_options::declare(CLI::App& app) {
   option(app, "--format", format,
-         "the filter's format, often named after the program that wrote it (default: recognised by "
-         "content)")
+         "the filter's format, often named after the program that wrote it (default: recognised "
+         "from the file's content)")
       .value("FORMAT")
       .under(headings::filter);
-  option(app, "--column", column, "the column of a Parquet file whose filters are used")
+  option(app, "--column", column, "use the filters of this column of a Parquet file")
       .value("COLUMN")
       .under(headings::filter);
   option(app, "--with", with, "an option of the format; 'bloomset man' lists those of each format")

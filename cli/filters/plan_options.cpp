@@ -52,8 +52,8 @@ void plan_options::declare(CLI::App& app) {
       .value("P")
       .under(headings::size);
   option(app, "--confidence", confidence,
-         "plan so that a filter has at most the rate --fpr with probability P, such as 95% "
-         "(default: --fpr is the mean rate of many such filters)")
+         "plan a filter whose rate is at most --fpr with probability P, such as 95% (default: "
+         "--fpr is the mean rate of many such filters)")
       .value("P")
       .under(headings::size);
   option(app, "--memory", memory, "size of the filter in bytes: 120MB, 1GiB")
@@ -72,15 +72,15 @@ void plan_options::declare(CLI::App& app) {
   app.add_option_function<std::string>(
          "--seed", [this](const std::string& given) { seed = read_seed(given); },
          fmt::format(
-             "seed of the hash function: a 64-bit number, or the word random; it is not a secret, "
-             "because 'info' shows it (default {})",
+             "seed of the hash function: a 64-bit number, or the word random to draw one; the file "
+             "stores it, so it is not a secret (default {})",
              default_seed))
       ->type_name("SEED")
       ->group(headings::kind);
   option(app, "--hash", hash,
          "hash function: xxh3 (default without a secret key) or siphash (default with one); "
-         "xxh3-2x64 and siphash-2x64 give 128 bits, and are chosen automatically if --fpr is too "
-         "low for 64 bits")
+         "their 128-bit versions, xxh3-2x64 and siphash-2x64, are chosen automatically if --fpr "
+         "is too low for 64-bit hashes")
       .value("NAME")
       .one_of({"xxh3", "siphash", "xxh3-2x64", "siphash-2x64"})
       .under(headings::kind);

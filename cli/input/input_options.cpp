@@ -93,10 +93,9 @@ result<void> check_unshown(std::span<const std::string> names, std::string_view 
 }
 
 void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {
-  option(
-      app, "INPUT", names,
-      "files of keys, one key per line, plain or compressed with gzip, zstd, xz or bzip2; without "
-      "any, or for -, stdin is read");
+  option(app, "INPUT", names,
+         "files of keys, one key per line, plain or compressed with gzip, zstd, xz or bzip2; "
+         "stdin is read if no file is given, or for -");
   declare_reading(app, why, has_filter);
   memory.declare(app);
 }
@@ -105,15 +104,16 @@ void input_options::declare_reading(CLI::App& app, keys::purpose why, bool has_f
   keys.why = why;
   flag(app, "-0,--null", nul, "lines end with NUL instead of a newline").under(headings::input);
   flag(app, "--crlf", crlf,
-       "for files from Windows: drop a CR before the end of a line, and a byte-order mark at the "
-       "beginning of a file")
+       "for files from Windows: drop the carriage return (CR) at the end of a line, and the "
+       "byte-order mark at the beginning of a file")
       .under(headings::input);
   option(app, "--keys", keys.reader,
-         fmt::format("the reader that turns a line into keys; 'bloomset man' explains each reader "
-                     "and its arguments (default: {})",
-                     has_filter ? "the reader that made the filter's keys if the filter "
-                                  "names one, otherwise lines"
-                                : "lines"))
+         fmt::format(
+             "how a line is turned into keys, by a reader that 'bloomset man' explains, with its "
+             "arguments (default: {})",
+             has_filter ? "the reader that the filter names, otherwise lines, which takes the "
+                          "whole line as the key"
+                        : "lines"))
       .value("READER")
       .under(headings::input);
   option(app, "--min-count", min_count,
@@ -121,12 +121,13 @@ void input_options::declare_reading(CLI::App& app, keys::purpose why, bool has_f
       .value("N")
       .under(headings::input);
   flag(app, "--skip-bad", keys.skip_bad,
-       "skip lines that are not valid for --keys, or not of the type of the filter's keys, and "
-       "report their number at the end")
+       "instead of failing, skip lines that are not valid for --keys or not of the type of "
+       "the filter's keys, and report their number at the end")
       .under(headings::input);
   flag(app, "--skip-comments", keys.is_blank.comments, "skip lines that begin with #")
       .under(headings::input);
-  flag(app, "--no-progress", no_progress, "no progress line, even on a terminal")
+  flag(app, "--no-progress", no_progress,
+       "do not show the progress line that appears on a terminal")
       .under(headings::output);
 }
 

@@ -86,8 +86,8 @@ std::optional<std::uint64_t> free_memory(const fs::path& root) {
 
 void memory_limit_option::declare(CLI::App& app) {
   option(app, "--memory-limit", text,
-         "the most memory to use (default: half of the free memory); filters, hashes and lines "
-         "that do not fit go to temporary files in $TMPDIR if the verb can do that; a line longer "
+         "memory for filters, hashes and lines (default: half of the free memory); those that "
+         "do not fit go to temporary files in $TMPDIR if the verb can do that; a line longer "
          "than SIZE is an error")
       .value("SIZE")
       .under(headings::limits);

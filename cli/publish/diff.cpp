@@ -117,7 +117,7 @@ result<status> run(const arguments& given) {
             });
   if (!written) return fail(written.error());
   if (!given.quiet) {
-    note(fmt::format("{}: {}, as {} says", target == "-" ? "stdout" : target,
+    note(fmt::format("{}: {}, patched by {}", target == "-" ? "stdout" : target,
                      format_bytes(made->bytes().size()), given.patch));
   }
   return done;
@@ -139,23 +139,25 @@ action define(CLI::App& app) {
 }  // namespace
 
 command diff_command() {
-  return {
-      "diff", "write the difference between two filters as a patch",
-      "  bloomset diff monday.bloom tuesday.bloom -o tuesday.patch\n"
-      "\n"
-      "'bloomset patch monday.bloom tuesday.patch' then makes tuesday.bloom, byte for byte.\n"
-      "A patch has about as many bytes as the entropy of the changed bits. Kinds that are built\n"
-      "once change as a whole, and their patch is as large as the new filter.\n",
-      diff::define};
+  return {"diff", "write the difference between two filters as a patch",
+          "  bloomset diff monday.bloom tuesday.bloom -o tuesday.patch\n"
+          "\n"
+          "'bloomset patch monday.bloom tuesday.patch' then turns monday.bloom into "
+          "tuesday.bloom, byte\n"
+          "for byte. A patch is about as large as the entropy of the changed bits. A filter of a "
+          "kind that\n"
+          "is built once changes nearly as a whole, so its patch is about as large as the new "
+          "filter.\n",
+          diff::define};
 }
 
 command patch_command() {
-  return {"patch", "turn a filter into the new one, by a patch",
+  return {"patch", "apply a patch to an old filter, which makes the new one",
           "  bloomset patch members.bloom tuesday.patch\n"
           "  bloomset patch monday.bloom tuesday.patch -o tuesday.bloom\n"
           "\n"
-          "Both the old and the new file are checked against their checksums. The new file takes\n"
-          "the name of the old one in one step.\n",
+          "Both the old and the new file are checked against their checksums.\n"
+          "Without -o, the new file replaces the old one in one step.\n",
           patch::define};
 }
 

@@ -282,16 +282,17 @@ action define(CLI::App& app) {
 }  // namespace
 
 command fetch_command() {
-  return {
-      "fetch", "follow a published filter",
-      "  bloomset fetch https://example.org/members/ -o members.bloom\n"
-      "  bloomset fetch /srv/public -o members.bloom\n"
-      "\n"
-      "Reads manifest.json, and of the other files only what FILE lacks: layers of new keys,\n"
-      "patches, or the whole filter if that is less. Everything is checked by its SHA-256, and\n"
-      "FILE is replaced in one step. FILE.manifest.json has the manifest that was followed\n"
-      "last; an older one is refused.\n",
-      fetch::define};
+  return {"fetch", "download a published filter, or bring a copy of it up to date",
+          "  bloomset fetch https://example.org/members/ -o members.bloom\n"
+          "  bloomset fetch /srv/public -o members.bloom\n"
+          "\n"
+          "fetch reads manifest.json, and then only the changes that FILE lacks, which are "
+          "patches and layers\n"
+          "of new keys, or the whole filter if it is smaller. It checks them by their SHA-256, "
+          "and replaces\n"
+          "FILE in one step. It keeps the manifest in FILE.manifest.json, so that it can refuse "
+          "an older one.\n",
+          fetch::define};
 }
 
 }  // namespace bloomset::cli

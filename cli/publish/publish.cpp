@@ -377,7 +377,8 @@ action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   option(app, "DIR", given->folder, "the folder that a web server serves").required();
   option(app, "FILTER", given->filter,
-         "the whole filter; with --layer, used if layers no longer pay");
+         "the whole filter, the base of later layers; with --layer, it is published only if the "
+         "layers would have too high a rate or too large a size");
   option(app, "--layer", given->layer, "files of the keys that are new since the last publication")
       .value("KEYS")
       .one_value_per_use()
@@ -408,14 +409,16 @@ action define(CLI::App& app) {
 }  // namespace
 
 command publish_command() {
-  return {"publish", "put a filter into a folder that any web server serves",
+  return {"publish", "put a filter, and its later changes, into a folder for a web server",
           "  bloomset publish public members.bloom\n"
           "  bloomset publish public --layer new-keys.txt\n"
           "  bloomset publish public members.bloom --layer new-keys.txt --fpr 2%\n"
           "\n"
-          "The folder has the filter, patches from the ones before, layers of new keys, and\n"
-          "manifest.json, which names them all. Readers see the old or the new publication at\n"
-          "every moment. 'bloomset fetch' follows it.\n",
+          "The folder holds the filter, patches from earlier filters, layers of new keys, and "
+          "manifest.json,\n"
+          "which names them all. At every moment, readers see either the old publication or the "
+          "new one.\n"
+          "They download it, and later its changes, with 'bloomset fetch'.\n",
           publish::define};
 }
 

@@ -14,10 +14,10 @@ void transfer_options::declare(CLI::App& app) {
                      format_bytes(transfer_limits::default_max_bytes)))
       .value("SIZE")
       .under(headings::limits);
-  option(app, "--timeout", timeout,
-         fmt::format("give up a server that sends nothing, or hardly anything, for N seconds "
-                     "(default {})",
-                     transfer_limits().timeout))
+  option(
+      app, "--timeout", timeout,
+      fmt::format("stop if a server sends nothing, or hardly anything, for N seconds (default {})",
+                  transfer_limits().timeout))
       .value("N")
       .under(headings::limits);
 }

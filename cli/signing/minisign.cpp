@@ -219,9 +219,10 @@ result<std::string> verify_minisign(const minisign_key& key, const std::string& 
   const auto message = message_of(file, found->hashed);
   if (!message) return fail(message.error());
   if (!is_signed(key, found->of_file, *message)) {
-    return fail(errc::corrupt, file +
-                                   ": the signature is not of this file; do not use it, and take "
-                                   "file and signature again from where they were published");
+    return fail(errc::corrupt,
+                file +
+                    ": the signature is not of this file; do not use the file, and get it and its "
+                    "signature again from the publisher");
   }
   octets rest = found->of_file;
   rest.insert(rest.end(), found->comment.begin(), found->comment.end());

@@ -45,7 +45,9 @@ std::span<const command> commands() noexcept {
 
 std::unique_ptr<CLI::App> make_app(action& chosen) {
   auto app = std::make_unique<CLI::App>(
-      "Approximate sets: is x in a set too large to store? A \"no\" is always right.", "bloomset");
+      "Small filters for large sets: is x in the set? A \"no\" is always right, a \"yes\" "
+      "nearly always.",
+      "bloomset");
   app->set_version_flag("-V,--version", "bloomset " BLOOMSET_VERSION, "show the version");
   app->require_subcommand(0, 1);
   app->fallthrough(false);

@@ -57,7 +57,7 @@ result<wiped_bytes> beginning_of(const std::string& file, struct stat& status) {
 void secret_key_option::declare(CLI::App& app) {
   option(app, "--key-file", file,
          "a file with the secret key of the hash function (default: the key in the environment "
-         "variable BLOOMSET_KEY)")
+         "variable BLOOMSET_KEY, if it is set)")
       .value("FILE");
 }
 

@@ -189,9 +189,11 @@ std::string help_text(const tree_shape& tree) {
   for (const verb_shape& verb : tree.verbs) append_row(text, verb.name, verb.summary, column);
   append_rows(text, "Options", tree.options);
   text +=
-      "\nWrite counts as 1000, 10M or 1e9, sizes as 120MB or 1GiB, rates as 1%, 0.01 or "
-      "1/1000.\nExit status: 0 success, 2 error; 1 if no line was selected or, in 'remove', if "
-      "some line was\nnot a member.\n'bloomset help VERB' shows a verb's options and examples.\n";
+      "\n"
+      "Write counts as 1000, 10M or 1e9, sizes as 120MB or 1GiB, rates as 1%, 0.01 or 1/1000.\n"
+      "Exit status: 0 success; 1 no line was selected or, in 'remove', some line was not a "
+      "member; 2 error.\n"
+      "'bloomset help VERB' shows a verb's options and examples.\n";
   return text;
 }
 

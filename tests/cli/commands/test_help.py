@@ -51,7 +51,7 @@ def test_alone_it_prints_help_and_has_done_nothing(run):
     """As a script sees it that forgot the verb, or whose variable for it was empty."""
     alone = run()
     assert (alone.code, alone.out) == (2, b"")
-    assert alone.err.startswith(b"Approximate sets") and b"\nUsage: bloomset VERB" in alone.err
+    assert alone.err.startswith(b"Small filters") and b"\nUsage: bloomset VERB" in alone.err
     assert run("--help").ok().out == run("-h").ok().out == run("help").ok().out == alone.err
 
 

@@ -68,7 +68,7 @@ def test_every_changed_bit_is_found(run, tmp_path, publisher, manifest):
         changed[bit // 8] ^= 1 << bit % 8
         manifest.write_bytes(changed)
         run("verify", "--public-key", publisher[0], manifest).refused(
-            f"{manifest}: the signature is not of this file; do not use it")
+            f"{manifest}: the signature is not of this file; do not use the file")
     manifest.write_bytes(original + b"\n")
     run("verify", "--public-key", publisher[0], manifest).refused("not of this file")
     manifest.write_bytes(original)
