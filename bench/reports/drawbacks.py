@@ -53,9 +53,9 @@ def against_made(series):
         body.append([name] + [" / ".join(times(ratio(at[n][what], twin[n][what]))
                                          for what in ("absent_ns", "alone_ns"))
                               if n in at and n in twin else "–" for n in sizes])
-    return ("The next table compares queries of non-members in a grown filter and in a filter made at that size. Each "
-            "cell has two ratios of the query times: in batches of 1024 keys / one key at a time. The head of a column "
-            "has the factor of growth and the number of keys after the growth.\n\n"
+    return ("The next table shows how much longer a query of a non-member takes in a grown filter than in a filter made at "
+            "that size. The first ratio of a cell is for batches of 1024 keys, the second for one key at a time. The "
+            "heading of a column has the factor of growth and the number of keys after the growth.\n\n"
             + table([""] + [f"2^{k}, {count(n)} keys" for k, n in zip(SHOWN_AFTER, sizes)], body))
 
 
@@ -80,9 +80,10 @@ def growth(results, charts):
                      figure(end["bits_per_key"], 4),
                      percent(max(r["rate"] for r in series[name] if r["n"] >= 1024)
                              if name in series else 0)])
-    text = (f"Growth from 64 keys to {count(most)} keys at 1%, one thread. Queries are batches of 1024 keys. The keys "
-            "of one doubling are inserted in one batch, unless the name says otherwise. Times are in ns per key. "
-            "Each is the minimum of three runs. In each run, the filters are measured in turn at each size.\n\n"
+    text = (f"Each filter grew from 64 keys to {count(most)} keys at 1%, in one thread. Queries are in batches of 1024 "
+            "keys. All keys of one doubling are inserted in a single batch, unless the name of the filter says otherwise. "
+            "Times are in ns per key, and each is the minimum of three runs. In each run, the filters are measured in turn "
+            "at each size.\n\n"
             + table(["", "query, absent", "query, present", "insert",
                      "insert, relative to vector_quotient", "longest insert, ms", "bits/key",
                      "highest rate from 1024 keys on"], body)
@@ -151,11 +152,11 @@ def sizing(results, _charts):
     large = [n for n in sizes if n >= 1_000_000]
     machine = results.one("machine")
     where = f"{machine['cpu']}, {machine['cores']} cores. " if machine else ""
-    return (where + "Each cell has the bits of the filter, relative to those of the filter that is given the number of "
-            "keys, and the measured rate. The head of a column has the number of keys. The rate is 1%.\n\n"
+    return (where + "The planned rate is 1%. Each cell has the bits of the filter, relative to those of the filter that is "
+            "given the number of keys, and the measured rate. The heading of a column is the number of keys.\n\n"
             + table([""] + [count(n) for n in sizes],
                     cells(lambda r, e: f"{times(ratio(r['bits'], e['bits']))}, {percent(r['rate'])}", sizes))
-            + "\n\nSeconds and the highest resident memory of the programs.\n\n"
+            + "\n\nThe programs took this time, and had at most this resident memory:\n\n"
             + table([""] + [f"{count(n)} keys" for n in large],
                     cells(lambda r, _: f"{r['ns'] * r['n'] / 1e9:.2f} s, {size_of(r['peak'])}", large)))
 
