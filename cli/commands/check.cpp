@@ -371,8 +371,8 @@ action define(CLI::App& app) {
       .under(headings::filter);
   option(app, "--files", options->files,
          "instead of lines, query the digests of files: of the file PATH, or of all files below "
-         "the folder PATH; if the filter does not name the digest, --keys does: md5, sha1 or "
-         "sha256, and with :upper or :lower its hexadecimal digits as text")
+         "the folder PATH; if the filter does not name the digest, give --keys md5, sha1 or "
+         "sha256; add :upper or :lower if its keys are digests written as hexadecimal text")
       .value("PATH")
       .one_value_per_use()
       .under(headings::input);
@@ -408,8 +408,8 @@ action define(CLI::App& app) {
   options->input.declare(app, keys::purpose::ask, true);
   find_declared(app, "--memory-limit")
       .meaning(
-          "read a filter larger than three quarters of SIZE once, from front to back, and keep the "
-          "lines in temporary files in $TMPDIR meanwhile (default: map the filter)");
+          "if the filter is larger than three quarters of SIZE, read it only once, from front to "
+          "back, while the lines wait in temporary files in $TMPDIR (default: map the filter)");
   return [options] { return check(*options); };
 }
 
@@ -449,11 +449,11 @@ command check_command() {
           kinds_that(&kind_info::in_hash_order, " or ") +
           ", without --json, -n and -H.\n"
           "\n"
-          "If FILTER is a URL, only those bytes of the file are requested that the keys need. So "
+          "If FILTER is a URL, only the bytes of the file that the keys need are requested. So "
           "the\n"
-          "checksum of the whole file is not verified, unless --verify is given, and the server, "
-          "which\n"
-          "sees the requested bytes, can test guesses of the keys.\n",
+          "checksum of the whole file is verified only with --verify. The server sees which bytes "
+          "are\n"
+          "requested, so it can test guesses of the keys.\n",
       check::define};
 }
 

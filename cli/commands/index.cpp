@@ -290,8 +290,7 @@ action define(CLI::App& app) {
       .one_value_per_use()
       .under(headings::output);
   flag(app, "--compact", options->compact,
-       "each INPUT is an index: read the files that it names again, and make one index of all "
-       "files")
+       "each INPUT is an index: re-read the files named in it, and make one index of them all")
       .under(headings::input);
   flag(app, "--force", options->force, "replace the file if it exists").under(headings::output);
   flag(app, "-q,--quiet", options->quiet, "no summary on stderr").under(headings::output);

@@ -70,8 +70,8 @@ action define(CLI::App& app) {
   auto options = std::make_shared<verify_options>();
   option(app, "FILE", options->files, "filters, or with --public-key any files").required();
   option(app, "--public-key", options->public_key,
-         "check each FILE against its signature in FILE.minisig; KEY is a public key of "
-         "minisign, as a file or as its text")
+         "check each FILE against its signature in FILE.minisig; KEY is a minisign public key, "
+         "either its .pub file or the 56 characters in it")
       .value("KEY");
   return [options] { return verify_all(*options); };
 }

@@ -109,7 +109,7 @@ void input_options::declare_reading(CLI::App& app, keys::purpose why, bool has_f
       .under(headings::input);
   option(app, "--keys", keys.reader,
          fmt::format(
-             "how a line is turned into keys, by a reader that 'bloomset man' explains, with its "
+             "the reader that turns a line into keys; 'bloomset man' explains each reader and its "
              "arguments (default: {})",
              has_filter ? "the reader that the filter names, otherwise lines, which takes the "
                           "whole line as the key"

@@ -146,7 +146,7 @@ command diff_command() {
           "tuesday.bloom, byte\n"
           "for byte. A patch is about as large as the entropy of the changed bits. A filter of a "
           "kind that\n"
-          "is built once changes nearly as a whole, so its patch is about as large as the new "
+          "is built once changes almost entirely, so its patch is about as large as the new "
           "filter.\n",
           diff::define};
 }

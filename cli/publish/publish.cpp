@@ -416,9 +416,9 @@ command publish_command() {
           "\n"
           "The folder holds the filter, patches from earlier filters, layers of new keys, and "
           "manifest.json,\n"
-          "which names them all. At every moment, readers see either the old publication or the "
+          "which names them all. At every moment, clients see either the old publication or the "
           "new one.\n"
-          "They download it, and later its changes, with 'bloomset fetch'.\n",
+          "They download the filter, and later its changes, with 'bloomset fetch'.\n",
           publish::define};
 }
 

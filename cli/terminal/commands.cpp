@@ -45,8 +45,8 @@ std::span<const command> commands() noexcept {
 
 std::unique_ptr<CLI::App> make_app(action& chosen) {
   auto app = std::make_unique<CLI::App>(
-      "Small filters for large sets: is x in the set? A \"no\" is always right, a \"yes\" "
-      "nearly always.",
+      "Small filters for large sets: is x in the set? A \"no\" is always right, but a \"yes\" "
+      "may be wrong.",
       "bloomset");
   app->set_version_flag("-V,--version", "bloomset " BLOOMSET_VERSION, "show the version");
   app->require_subcommand(0, 1);
