@@ -106,15 +106,19 @@ class shard_builder {
   /// Returns false if there is none.
   template <unsigned Arity>
   bool find_order(std::span<const hash64> hashes, const built_shard& shard) {
-    sort_by_segment(hashes, shard);
-    return count<Arity>(shard) && peel<Arity>(shard);
+    // At the end of keys_, because the queue overwrites them from its beginning.
+    const std::size_t first = slots<Arity>(shard) + 1 - hashes.size();
+    sort_by_segment(hashes, shard, first);
+    return peel<Arity>(shard);
   }
 
   /// Sorts the mixed hashes by the segment of their first place, so that the later steps go through
-  /// memory in one direction and touch only a few segments at a time.
-  void sort_by_segment(std::span<const hash64> hashes, const built_shard& shard) {
+  /// memory in one direction and touch only a few segments at a time. They begin at index `first`.
+  void sort_by_segment(std::span<const hash64> hashes, const built_shard& shard,
+                       std::size_t first) {
     auto* const to = words<std::uint64_t>(keys_);
     bounds_.assign(shard.starts + 1, 0);
+    bounds_[0] = static_cast<std::uint32_t>(first);
     const auto segment_of = [&](std::uint64_t mixed) { return mulhi64(mixed, shard.starts); };
     for (const hash64 h : hashes) ++bounds_[segment_of(fuse_mix(h, shard.seed)) + 1];
     for (std::size_t i = 1; i < bounds_.size(); ++i) bounds_[i] += bounds_[i - 1];
@@ -124,39 +128,40 @@ class shard_builder {
     }
   }
 
+  /// Adds the keys of one segment, which begin at index `i`, to their slots. Returns the index
+  /// behind them, or 0 if a slot has 32 keys or more. Distinct hashes have a chance of 10^-22 per
+  /// slot to do so, therefore many hashes are equal.
   template <unsigned Arity>
-  bool count(const built_shard& shard) {
+  std::size_t count(const built_shard& shard, std::uint64_t segment, std::size_t i) noexcept {
     const auto* const keys = words<std::uint64_t>(keys_);
     auto* const cells = words<std::uint64_t>(cells_);
     auto* const counts = words<std::uint8_t>(counts_);
     const std::size_t length = std::size_t{1} << shard.segment_log2;
-    const auto clear = [&](std::uint64_t first, std::uint64_t segments) {
-      std::memset(cells + first * length, 0, segments * length * sizeof *cells);
-      std::memset(counts + first * length, 0, segments * length);
-    };
-    clear(0, Arity - 1);
+    // Just before their first key, while they are in the cache.
+    const std::uint64_t unused = segment == 0 ? 0 : segment + Arity - 1;
+    const std::size_t bytes = (segment + Arity - unused) * length;
+    std::memset(cells + unused * length, 0, bytes * sizeof *cells);
+    std::memset(counts + unused * length, 0, bytes);
     unsigned seen = 0;
-    std::size_t i = 0;
-    for (std::uint64_t segment = 0; segment < shard.starts; ++segment) {
-      clear(segment + Arity - 1, 1);  // just before its first key, while it is in the cache
-      for (; i < bounds_[segment]; ++i) {
-        const std::uint64_t key = keys[i];
-        fuse_places<Arity>(key, 0, shard.starts << shard.segment_log2, shard.segment_log2,
-                           [&](std::uint64_t place) {
-                             cells[place] ^= key;
-                             seen |= ++counts[place];
-                           });
-      }
+    for (; i < bounds_[segment]; ++i) {
+      const std::uint64_t key = keys[i];
+      fuse_places<Arity>(key, 0, shard.starts << shard.segment_log2, shard.segment_log2,
+                         [&](std::uint64_t place) {
+                           cells[place] ^= key;
+                           seen |= ++counts[place];
+                         });
     }
-    // A slot of 32 keys or more means many equal hashes: distinct ones have a chance of 10^-22 per
-    // slot.
-    return seen < 32;
+    return seen < 32 ? i : 0;
   }
 
   /// Removes keys that are alone at a slot until none is left. It goes from the first segment to
   /// the last, and empties each as far as possible, so that only a few segments are in use at a
   /// time. The queue of slots with one key becomes the order: a removed key is written to the front
   /// of the queue, at most to its own place.
+  ///
+  /// Keys are counted segment by segment, before one of their slots is read. The queue has at most
+  /// one entry per slot of the counted segments. It reaches the keys behind them only if they are
+  /// more than the slots that are left, and then no order exists.
   template <unsigned Arity>
   bool peel(const built_shard& shard) {
     auto* const keys = words<std::uint64_t>(keys_);
@@ -164,6 +169,16 @@ class shard_builder {
     auto* const cells = words<std::uint64_t>(cells_);
     auto* const counts = words<std::uint8_t>(counts_);
     const unsigned log2 = shard.segment_log2;
+    const std::uint64_t length = shard.starts << log2;
+    std::uint64_t counted = 0;  // segments
+    std::size_t next = slots<Arity>(shard) + 1 - shard.count;
+    const auto count_to = [&](std::uint64_t segment) {
+      while (counted < shard.starts && counted <= segment) {
+        next = count<Arity>(shard, counted++, next);
+        if (next == 0 || next <= counted << log2) return false;
+      }
+      return true;
+    };
     std::size_t done = 0;
     std::size_t head = 0;
     std::size_t tail = 0;
@@ -173,6 +188,7 @@ class shard_builder {
       tail += count == 1;
     };
     for (std::uint64_t segment = 0; segment < shard.starts + Arity - 1; ++segment) {
+      if (!count_to(segment + Arity - 1)) return false;
       for (std::uint64_t slot = segment << log2; slot < (segment + 1) << log2; ++slot) {
         queue(slot, cells[slot], counts[slot]);
       }
@@ -180,9 +196,12 @@ class shard_builder {
         const std::uint32_t slot = alone[head];
         if (counts[slot] != 1) continue;  // its key was alone elsewhere too
         const std::uint64_t key = keys[head];
+        const std::uint64_t last = (mulhi64(key, length) >> log2) + Arity - 1;
+        if (last >= counted && !count_to(last)) [[unlikely]]
+          return false;
         keys[done] = key;
         alone[done++] = slot;
-        fuse_places<Arity>(key, 0, shard.starts << log2, log2, [&](std::uint64_t place) {
+        fuse_places<Arity>(key, 0, length, log2, [&](std::uint64_t place) {
           queue(place, cells[place] ^= key, --counts[place]);
         });
       }
