@@ -107,7 +107,7 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
     const cuckoo_place at = layout_.place(h);
     bool found = layout_.contains(payload, at);
     if (stashed_ != 0) [[unlikely]]
-      found |= detail::stashed_copies(layout_, payload, stashed_, at) != 0;
+      found |= detail::is_stashed(layout_, payload, stashed_, h);
     return found;
   }
 

@@ -121,7 +121,7 @@ void cuckoo_may_contain(const cuckoo_layout& layout, const std::byte* payload, u
   if (stashed == 0) return;
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     if (!answers[i]) {
-      answers[i] = stashed_copies(layout, payload, stashed, layout.place(hashes[i])) != 0;
+      answers[i] = is_stashed(layout, payload, stashed, hashes[i]);
     }
   }
 }
@@ -131,6 +131,11 @@ unsigned stashed_copies(const cuckoo_layout& layout, const std::byte* payload, u
   unsigned found = 0;
   for (unsigned i = 0; i < stashed; ++i) found += is_stashed_at(layout, payload, i, at) ? 1 : 0;
   return found;
+}
+
+bool is_stashed(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,
+                hash64 h) noexcept {
+  return stashed_copies(layout, payload, stashed, layout.place(h)) != 0;
 }
 
 unsigned all_copies(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,

@@ -57,6 +57,7 @@ class cuckoo_layout {
     for (unsigned lane = 0; lane < lanes_; ++lane) ones_ |= std::uint64_t{1} << (lane * bits_);
     high_ = ones_ << (bits_ - 1);
     low_ = high_ - ones_;
+    if (lanes_ == slots_ && shift == 0) bucket_bytes_ = slots_ * bits_ / 8;
   }
 
   constexpr std::uint64_t buckets() const noexcept { return buckets_; }
@@ -90,7 +91,8 @@ class cuckoo_layout {
                                        std::uint32_t fingerprint) const noexcept {
     std::uint64_t g = fingerprint * 0xbf58476d1ce4e5b9;
     g = mulhi64((g ^ (g >> 32)) * 0x94d049bb133111eb, buckets_);
-    return g >= bucket ? g - bucket : g + (buckets_ - bucket);
+    const std::uint64_t other = g - bucket;
+    return g < bucket ? other + buckets_ : other;
   }
   constexpr cuckoo_place place(std::uint64_t bucket, std::uint32_t fingerprint) const noexcept {
     return {bucket, other_bucket(bucket, fingerprint), fingerprint};
@@ -127,13 +129,19 @@ class cuckoo_layout {
   /// Whether a slot of the two buckets has the fingerprint.
   [[gnu::always_inline]] bool contains(const std::byte* payload,
                                        const cuckoo_place& at) const noexcept {
+    const std::uint64_t pattern = at.fingerprint * ones_;
+    // Without shifts, for example with 4 slots of 10 bits, the plan for 1%.
+    if (bucket_bytes_ != 0) [[likely]] {
+      return has_zero_lane(load<std::uint64_t>(payload + at.first * bucket_bytes_) ^ pattern,
+                           load<std::uint64_t>(payload + at.second * bucket_bytes_) ^ pattern);
+    }
     if (!has_words_of_buckets()) [[unlikely]] {
       return contains(payload, at.first, at.fingerprint) ||
              contains(payload, at.second, at.fingerprint);
     }
     const std::uint64_t bits = std::uint64_t{slots_} * bits_;
-    return (equal_lanes(word(payload, at.first * bits), at.fingerprint) |
-            equal_lanes(word(payload, at.second * bits), at.fingerprint)) != 0;
+    return has_zero_lane(word(payload, at.first * bits) ^ pattern,
+                         word(payload, at.second * bits) ^ pattern);
   }
 
   /// Whether a slot of the bucket has the fingerprint.
@@ -188,6 +196,12 @@ class cuckoo_layout {
     return ~(((x & low_) + low_) | x) & high_;
   }
 
+  // Whether a lane of either word is zero. A borrow leaves a lane only if that lane is zero, so a
+  // wrong bit is above a right one ("Hacker's Delight", 6-1). Bits above the lanes are ignored.
+  bool has_zero_lane(std::uint64_t a, std::uint64_t b) const noexcept {
+    return ((((a - ones_) & ~a) | ((b - ones_) & ~b)) & high_) != 0;
+  }
+
   template <class Use>
   void for_words(std::uint64_t bucket, Use&& use) const noexcept {
     const std::uint64_t start = bucket * slots_ * bits_;
@@ -202,6 +216,8 @@ class cuckoo_layout {
   std::uint64_t ones_ = 0;  // the lowest bit of each lane
   std::uint64_t high_ = 0;  // the highest
   std::uint64_t low_ = 0;   // all but the highest
+  // Bytes of a bucket, or 0 if a bucket is not whole bytes or longer than a word.
+  std::uint64_t bucket_bytes_ = 0;
 };
 
 }  // namespace bloomset::detail

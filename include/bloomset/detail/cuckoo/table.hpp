@@ -31,6 +31,11 @@ void cuckoo_may_contain(const cuckoo_layout& layout, const std::byte* payload, u
 [[gnu::pure]] unsigned stashed_copies(const cuckoo_layout& layout, const std::byte* payload,
                                       unsigned stashed, const cuckoo_place& at) noexcept;
 
+/// Whether the stash has a copy of the key of this hash. It finds the key's place again, so that a
+/// query need not keep it in memory for this rare call.
+[[gnu::pure, gnu::cold]] bool is_stashed(const cuckoo_layout& layout, const std::byte* payload,
+                                         unsigned stashed, hash64 h) noexcept;
+
 /// All copies of a fingerprint.
 unsigned all_copies(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,
                     const cuckoo_place& at) noexcept;
