@@ -289,6 +289,28 @@ constexpr H make_hasher(const hash_seed& seed) noexcept {
   }
 }
 
+/// As filter_hasher, without a copy of the seed. A copy would be erased from memory after each
+/// call, because it may hold a secret key.
+class seed_hasher {
+ public:
+  using hash_type = hash64;
+
+  constexpr explicit seed_hasher(const hash_seed& seed) noexcept : seed_(&seed) {}
+
+  hash_id id() const noexcept {
+    return seed_->is_keyed() ? hash_id::siphash_1_3 : hash_id::xxh3_64;
+  }
+  std::uint64_t seed() const noexcept { return seed_->value(); }
+  hash64 operator()(std::span<const std::byte> bytes) const noexcept {
+    if (seed_->is_keyed()) [[unlikely]]
+      return siphash(seed_->key(), bytes);
+    return xxh3_hasher(seed_->value())(bytes);
+  }
+
+ private:
+  const hash_seed* seed_;
+};
+
 /// The hash of a key. It may refer to the key or to `number`.
 template <hasher H, key K>
 typename H::hash_type hash_of(const H& h, const K& k, number_bytes& number) noexcept {

@@ -38,6 +38,13 @@ concept erases_hashes = requires(F& f, const typename F::hash_type& h) { f.erase
 template <class F>
 concept counts_hashes = requires(const F& f, const typename F::hash_type& h) { f.count(h); };
 
+/// A filter whose hash function is filter_hasher with the seed in its parameters.
+template <class F>
+concept keeps_seed = requires(const F& f) {
+  { f.hash_function() } -> std::same_as<filter_hasher>;
+  { (f.params().seed) } -> std::same_as<const hash_seed&>;
+};
+
 /// A type that is neither a key nor a hash of a filter, nor a batch of either, such as double, bool
 /// or a pointer.
 template <class K, class F>
@@ -121,7 +128,7 @@ class key_overloads {
   template <key K>
   [[gnu::always_inline]] bool may_contain(const K& k) const noexcept {
     number_bytes number;
-    return self().may_contain(hash_of(self().hash_function(), k, number));
+    return self().may_contain(hash_one(k, number));
   }
 
   /// Answers a batch: answers[i] is the answer for keys[i]. A batch is faster than single calls,
@@ -144,7 +151,7 @@ class key_overloads {
     requires inserts_hashes<Derived>
   [[gnu::always_inline]] insert_outcome insert(const K& k) noexcept {
     number_bytes number;
-    return self().insert(hash_of(self().hash_function(), k, number));
+    return self().insert(hash_one(k, number));
   }
 
   /// Inserts a batch, in order, up to the first key without room.
@@ -170,7 +177,7 @@ class key_overloads {
     requires erases_hashes<Derived>
   [[gnu::always_inline]] bool erase(const K& k) noexcept {
     number_bytes number;
-    return self().erase(hash_of(self().hash_function(), k, number));
+    return self().erase(hash_one(k, number));
   }
 
   /// Erases a batch. Returns the number of keys that were erased.
@@ -210,7 +217,7 @@ class key_overloads {
     requires counts_hashes<Derived>
   [[gnu::always_inline]] std::uint64_t count(const K& k) const noexcept {
     number_bytes number;
-    return self().count(hash_of(self().hash_function(), k, number));
+    return self().count(hash_one(k, number));
   }
 
   /// Deleted, so that the compiler says what a key is.
@@ -237,6 +244,15 @@ class key_overloads {
  private:
   friend Derived;
   key_overloads() = default;
+
+  template <key K>
+  [[gnu::always_inline]] auto hash_one(const K& k, number_bytes& number) const noexcept {
+    if constexpr (keeps_seed<Derived>) {
+      return hash_of(seed_hasher(self().params().seed), k, number);
+    } else {
+      return hash_of(self().hash_function(), k, number);
+    }
+  }
 
   // Uses the filter's own batch if it has one, which overlaps the memory accesses.
   template <class Hash>
