@@ -76,6 +76,8 @@ void run(const std::string& mode, options& o, const sink& write) {
     tune(o.how.runs);
   } else if (mode == "strings") {
     time_strings(n, o.how.runs);
+  } else if (mode == "growth") {
+    time_growth(n, o.how.runs, all);
   } else if (mode == "sets") {
     compare_sets(n, write);
   } else if (mode == "files") {
@@ -137,6 +139,7 @@ int measure(int argc, char** argv) {
   keys_of(mode("batches", "batches of every size against the memory's limit"));
   mode("tune", "the best distances of prefetching on this CPU beside the library's: a table");
   keys_of(mode("strings", "filters of strings, hashing included: a table"));
+  keys_of(mode("growth", "filters that grow with their keys, one by one and in batches: a table"));
   keys_of(mode("sets", "the textbook's sets of URLs"));
   CLI::App* const files = mode("files", "bloomset build of lines against reading and hashing them");
   keys_of(files);

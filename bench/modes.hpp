@@ -19,6 +19,10 @@ void time_hash(unsigned runs, const sink& write);
 /// Prints a table: filters of n strings, hashing included, beside Boost.Bloom's.
 void time_strings(std::uint64_t n, unsigned runs);
 
+/// Prints a table: filters that grow to n keys, one by one and in batches, in proportion to a peer
+/// among `all`, and the limit of calls that branch on what they read.
+void time_growth(std::uint64_t n, unsigned runs, const entries& all);
+
 /// The textbook's comparison, over URLs: std::unordered_set, std::set, a sorted array, and filters.
 /// Of fewer than `n` keys where memory does not hold so many, one structure at a time.
 void compare_sets(std::uint64_t n, const sink& write);

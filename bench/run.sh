@@ -8,8 +8,8 @@
 #   bench/run.sh --billion      the part of that name: 10^9 keys in a gigabyte
 #   bench/run.sh --as NAME PART ...        for another CPU: bench/results/NAME.jsonl; prints tables, and
 #                                          the documents stay as they are
-# Parts: filters batches sets files sizing dcso startup billion drawbacks; and which and exact, only if named, whose
-# tables are only printed
+# Parts: filters batches sets files sizing dcso startup billion drawbacks; and which, exact, strings and growth, only
+# if named, whose tables are only printed
 # Peers that Debian does not have are compared with if environment variables name checkouts of them:
 # BOOST_BLOOM, BOOST_CONTAINER_HASH (if the installed Boost is older than Boost.Bloom needs),
 # FASTFILTER, ROCKSDB_SOURCE, VQF, CUCKOOFILTER, PREFIX_FILTER, TAFFY (libfilter). BENCH_ARCH is the
@@ -33,7 +33,7 @@ while (($#)); do
       ;;
     --quick) quick=1 ;;
     --billion) parts+=(billion) ;;
-    filters | batches | sets | files | sizing | dcso | startup | billion | drawbacks | which | exact) parts+=("$word") ;;
+    filters | batches | sets | files | sizing | dcso | startup | billion | drawbacks | which | exact | strings | growth) parts+=("$word") ;;
     -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
     *) echo "bench/run.sh: '$word' is no part and no option; see bench/run.sh --help" >&2; exit 2 ;;
   esac
@@ -110,6 +110,8 @@ for part in "${parts[@]}"; do
     billion) bench billion 1 -n "$addresses" ;;
     which) bench which 5 -n 1M --files 1000 ;;
     exact) bench exact 3 -n 1M --universe "$large" ;;
+    strings) bench strings 9 -n 1M ;;
+    growth) bench growth 3 -n "$grown" ;;
     drawbacks) bench drawbacks 1 -n 1M --grown "$grown" ;;
     dcso)
       echo "== dcso: $(date +%T)"

@@ -17,6 +17,8 @@ bench filters --sizes 10k --rates 1% --least 20000 --rate-keys 20k
 bench batches -n 10k
 bench tune >"$work/tune"
 bench strings -n 2k >"$work/strings"
+bench growth -n 20k >"$work/growth"
+grep -q '^expandable, begun at n/1024, inserted one by one  *[0-9]' "$work/growth"
 bench which -n 2k --files 20 >"$work/which"
 grep -q 'words of logs' "$work/which"
 bench exact -n 2k --universe 20k >"$work/exact"

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bloomset/blocked_bloom.hpp>
 #include <memory>
 #include <optional>
@@ -65,20 +66,32 @@ class our_strings final : public string_subject {
 
 struct timed_strings {
   std::string name;
+  bool is_ours;
   std::unique_ptr<string_subject> filter;
   times build, batch, single;
 };
+
+/// The median of the fastest peer in seconds, or 0 without peers.
+double fastest_peer(const std::vector<timed_strings>& rows, times timed_strings::* what) {
+  double least = 0;
+  for (const timed_strings& r : rows) {
+    const double median = (r.*what).median();
+    if (!r.is_ours && (least == 0 || median < least)) least = median;
+  }
+  return least;
+}
 
 }  // namespace
 
 void time_strings(std::uint64_t n, unsigned runs) {
   std::vector<timed_strings> rows;
-  rows.push_back({"blocked_bloom", std::make_unique<our_strings>(false), {}, {}, {}});
-  rows.push_back({"blocked_bloom, distinct keys", std::make_unique<our_strings>(true), {}, {}, {}});
+  rows.push_back({"blocked_bloom", true, std::make_unique<our_strings>(false), {}, {}, {}});
+  rows.push_back(
+      {"blocked_bloom, distinct keys", true, std::make_unique<our_strings>(true), {}, {}, {}});
 #ifdef BLOOMSET_BENCH_BOOST
   for (auto* make : {boost_string_peers, boost_native_string_peers}) {
     for (auto& [name, filter] : make(n, 0.01))
-      rows.push_back({name, std::move(filter), {}, {}, {}});
+      rows.push_back({name, false, std::move(filter), {}, {}, {}});
   }
 #endif
   const fixed_strings members(0, n);
@@ -104,9 +117,20 @@ void time_strings(std::uint64_t n, unsigned runs) {
       "ns per string of {} bytes, {} strings, medians of {} runs; absent strings are asked\n{:<48} "
       "{:>6} {:>6} {:>6}\n",
       string_length, n, runs, "", "build", "batch", "single");
+  constexpr std::array columns = {&timed_strings::build, &timed_strings::batch,
+                                  &timed_strings::single};
   for (const timed_strings& r : rows) {
-    fmt::print("{:<48} {:>6.2f} {:>6.2f} {:>6.2f}\n", r.name, r.build.median() * 1e9,
-               r.batch.median() * 1e9, r.single.median() * 1e9);
+    fmt::print("{:<48}", r.name);
+    for (const auto what : columns) fmt::print(" {:>6.2f}", (r.*what).median() * 1e9);
+    fmt::print("\n");
+  }
+  for (const timed_strings& r : rows) {
+    if (!r.is_ours || fastest_peer(rows, columns[0]) == 0) continue;
+    fmt::print("{:<48}", r.name + ", of the fastest peer's time");
+    for (const auto what : columns) {
+      fmt::print(" {:>5.2f}x", (r.*what).median() / fastest_peer(rows, what));
+    }
+    fmt::print("\n");
   }
 }
 
