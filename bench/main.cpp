@@ -72,6 +72,9 @@ void run(const std::string& mode, options& o, const sink& write) {
     time_which(n, static_cast<std::uint32_t>(bloomset::parse_count(o.files).value()), o.how.runs);
   } else if (mode == "exact") {
     time_exact(n, bloomset::parse_count(o.universe).value(), o.how.runs);
+  } else if (mode == "revocation") {
+    simulate_revocation(n, bloomset::parse_count(o.universe).value(),
+                        bloomset::parse_count(o.files).value());
   } else if (mode == "tune") {
     tune(o.how.runs);
   } else if (mode == "strings") {
@@ -165,6 +168,10 @@ int measure(int argc, char** argv) {
   CLI::App* const exact = mode("exact", "exact filters in universes of several sizes: a table");
   keys_of(exact);
   exact->add_option("--universe", o.universe, "at most so many keys in all (100M)");
+  CLI::App* const revocation = mode("revocation", "revoked certificates of many issuers: a table");
+  keys_of(revocation);
+  revocation->add_option("--universe", o.universe, "all certificates (100M)");
+  revocation->add_option("--issuers", o.files, "how many issuers (1000)");
   CLI::App* const attacks = mode("attack", "what adversaries achieve: a table");
   attacks->add_option("-n,--keys", o.members, "members of each filter (100k)");
   attacks->add_option("--steps", o.steps, "of the adversary who sees answers, per kind (10M)");

@@ -63,6 +63,10 @@ void time_which(std::uint64_t n, std::uint32_t files, unsigned runs);
 /// times as many other keys, of at most `universe` keys.
 void time_exact(std::uint64_t members, std::uint64_t universe, unsigned runs);
 
+/// Prints a table: `revoked` certificates among `universe` of so many issuers, as a clubcard and as
+/// an exact filter with partitions, beside the least possible. Every certificate is queried.
+void simulate_revocation(std::uint64_t revoked, std::uint64_t universe, std::size_t issuers);
+
 /// Prints a table: the distance of prefetching at which batches of blocked_bloom are fastest on
 /// this CPU, by size of the filter, and the distance that the library uses.
 void tune(unsigned runs);

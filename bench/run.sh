@@ -8,8 +8,8 @@
 #   bench/run.sh --billion      the part of that name: 10^9 keys in a gigabyte
 #   bench/run.sh --as NAME PART ...        for another CPU: bench/results/NAME.jsonl; prints tables, and
 #                                          the documents stay as they are
-# Parts: filters batches sets files sizing dcso startup billion drawbacks; and which, exact, strings and growth, only
-# if named, whose tables are only printed
+# Parts: filters batches sets files sizing dcso startup billion drawbacks; and which, exact, revocation, strings and
+# growth, only if named, whose tables are only printed
 # Peers that Debian does not have are compared with if environment variables name checkouts of them:
 # BOOST_BLOOM, BOOST_CONTAINER_HASH (if the installed Boost is older than Boost.Bloom needs),
 # FASTFILTER, ROCKSDB_SOURCE, VQF, CUCKOOFILTER, PREFIX_FILTER, TAFFY (libfilter). BENCH_ARCH is the
@@ -33,7 +33,7 @@ while (($#)); do
       ;;
     --quick) quick=1 ;;
     --billion) parts+=(billion) ;;
-    filters | batches | sets | files | sizing | dcso | startup | billion | drawbacks | which | exact | strings | growth) parts+=("$word") ;;
+    filters | batches | sets | files | sizing | dcso | startup | billion | drawbacks | which | exact | revocation | strings | growth) parts+=("$word") ;;
     -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
     *) echo "bench/run.sh: '$word' is no part and no option; see bench/run.sh --help" >&2; exit 2 ;;
   esac
@@ -63,8 +63,10 @@ folder=(--program "$build/bloomset" --folder "${BENCH_FOLDER:-/tmp}")
 if [[ $quick ]]; then
   results=$build/quick.jsonl
   large=10M urls=1M lines=5M dcso_lines=2000000 bytes=100MB addresses=100M grown=1M unknown=10,1k,100k,1M unknown_large=3M
+  revoked=117k certificates=8160k
 else
   large=100M urls=100M lines=100M dcso_lines=100000000 bytes=1GB addresses=1e9 grown=134217728 unknown=1,10,100,1k,10k,100k,1M,10M unknown_large=100M
+  revoked=11700k certificates=816M
   mkdir -p bench/results
   # The host of a virtual machine supplies memory at its first use, up to 5 ms for each 2 MiB.
   python3 -c 'import os; b"x" * int(0.8 * os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))'
@@ -110,8 +112,9 @@ for part in "${parts[@]}"; do
     billion) bench billion 1 -n "$addresses" ;;
     which) bench which 5 -n 1M --files 1000 ;;
     exact) bench exact 3 -n 1M --universe "$large" ;;
-    strings) bench strings 9 -n 1M ;;
-    growth) bench growth 3 -n "$grown" ;;
+      revocation) bench revocation 1 -n "$revoked" --universe "$certificates" --issuers 1000 ;;
+      strings) bench strings 9 -n 1M ;;
+      growth) bench growth 3 -n "$grown" ;;
     drawbacks) bench drawbacks 1 -n 1M --grown "$grown" ;;
     dcso)
       echo "== dcso: $(date +%T)"

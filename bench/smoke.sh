@@ -23,6 +23,8 @@ bench which -n 2k --files 20 >"$work/which"
 grep -q 'words of logs' "$work/which"
 bench exact -n 2k --universe 20k >"$work/exact"
 grep -q '^20 .*1,\?000 ' "$work/exact"
+bench revocation -n 2k --universe 140k --issuers 30 >"$work/revocation"
+grep -q '^exact: .*without an error' "$work/revocation"
 bench sets -n 2k
 bench billion -n 100k
 bench drawbacks -n 4k --grown 4k
