@@ -22,6 +22,7 @@
 #include "input/key_input.hpp"
 #include "input/page_codecs.hpp"
 #include "input/stored_reader.hpp"
+#include "memory/file_memory.hpp"
 #include "memory/memory_limit.hpp"
 #include "terminal/declare.hpp"
 #include "terminal/progress.hpp"
@@ -222,6 +223,8 @@ result<status> run(index_options& options) {
   // Half of what may wait is for the keys as they are read, half for the joined ones.
   const auto waiting =
       std::min<std::uint64_t>(key_spool::default_limit(), memory->for_waiting()) / 2;
+  // The build needs more than a low limit leaves: a group of shards alone has 64 MiB.
+  if (memory->given) use_file_memory();
   bool told = false;
   const file_keys* reading = nullptr;
   const auto notice = [&](const std::string& folder) {
@@ -241,7 +244,7 @@ result<status> run(index_options& options) {
     return std::unique_ptr<file_key_store>(std::make_unique<file_key_spool>(notice, waiting));
   };
   auto made = file_index::build(spec, *source);
-  if (!made) return fail(std::move(made.error()));
+  if (!made) return fail(file_memory_failure(std::move(made.error())));
   if (auto ok = files->label(*labels); !ok) return fail(ok.error());
   made->labels() = std::move(*labels);
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "memory/file_memory.hpp"
+
 namespace bloomset::cli {
 namespace {
 
@@ -19,11 +21,14 @@ result<void> file_key_spool::add(std::span<const file_key> keys) {
 }
 
 result<file_key_source> file_key_spool::source() {
-  file_key_source source{size_,
-                         [this](const file_key_source::sink& use) { return spool_.for_each(use); }};
+  file_key_source source{size_, [this](const file_key_source::sink& use) {
+                           release_file_pages();
+                           return spool_.for_each(use);
+                         }};
   if (!spool_.in_parts()) return source;
   if (auto ok = spool_.spill(); !ok) return fail(std::move(ok.error()));
   source.for_each_in_part = [this](unsigned part, const file_key_source::sink& use) {
+    release_file_pages();
     return spool_.for_each_in_part(part, use);
   };
   return source;
