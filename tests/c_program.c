@@ -177,6 +177,18 @@ static void exact_filters_have_no_false_positives(void) {
   }
   bloomset_close(filter);
   filter = NULL;
+  const bloomset_key issued[] = {{"A\t7", 3}, {"A\t9", 3}, {"B\t7", 3}, {"B\t9", 3}};
+  const bloomset_key asked[] = {{"A\t7", 3}, {"B\t7", 3}, {"C\t7", 3}};
+  bool covered[3] = {false, false, true};
+  EXPECT(bloomset_build_partitioned_exact(&wanted, issued, 1, issued, 4, &filter, &error) ==
+         BLOOMSET_OK);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT(bloomset_may_contain(filter, issued[i].data, issued[i].size) == (i == 0));
+  }
+  EXPECT(bloomset_covers(filter, asked, 3, covered, &error) == BLOOMSET_OK);
+  EXPECT(covered[0] && covered[1] && !covered[2]);
+  bloomset_close(filter);
+  filter = NULL;
   wanted.kind = "bloom";
   EXPECT(bloomset_build_exact(&wanted, keys, 2, keys, 9, &filter, &error) ==
          BLOOMSET_INVALID_ARGUMENT);

@@ -33,6 +33,7 @@ std::string_view remark_on(const plan_request& request, bool rate_assumed) {
 struct arguments {
   plan_options options;
   std::string universe;
+  std::string partitions;
   needs wanted;
   bool json = false;
   std::string plot;
@@ -224,6 +225,7 @@ result<status> run(const arguments& given) {
   auto request = given.options.request();
   if (!request) return fail(request.error());
   if (!given.universe.empty()) request->options.emplace_back("universe", given.universe);
+  if (!given.partitions.empty()) request->options.emplace_back("partitions", given.partitions);
   const bool rate_assumed = assume_default_fpr(*request);
   if (!given.options.kind.empty()) return plan_one(given, *request, rate_assumed);
 
@@ -258,6 +260,11 @@ action define(CLI::App& app) {
       "that --capacity counts")
       .value("N")
       .under(headings::kind);
+  option(app, "--partitions", given->partitions,
+         "for --kind exact: the number of partitions, such as issuers of certificates, among which "
+         "members and other keys are spread evenly")
+      .value("N")
+      .under(headings::kind);
   flag(app, "--deletable", given->wanted.deletable, "keys will be erased").under(headings::kind);
   flag(app, "--counting", given->wanted.counting, "the copies of a key will be counted")
       .under(headings::kind);
@@ -283,7 +290,7 @@ command plan_command() {
           "  bloomset plan --capacity 1e9 --memory 1GB\n"
           "  bloomset plan --memory 64MiB --fpr 1/1000 --deletable\n"
           "  bloomset plan --capacity 1000 --bits 8000 --kind bloom --json\n"
-          "  bloomset plan --capacity 1M --kind exact --universe 100M\n"
+          "  bloomset plan --capacity 1M --kind exact --universe 100M --partitions 1000\n"
           "  bloomset plan --capacity 100M --fpr 0.1% --plot rates.svg\n",
           plan::define};
 }

@@ -21,7 +21,9 @@ struct exact_spec {
   std::uint64_t bits = 0;      ///< must be 0, as the size does
   hash_seed seed = {};
   std::uint64_t universe = 0;  ///< members and other keys, for a plan
-  unsigned threads = 1;        ///< of a build; 0: one per core. The bytes are the same
+  /// For a plan: partitions of which each has the same share of both; 0: no partitions.
+  std::uint64_t partitions = 0;
+  unsigned threads = 1;  ///< of a build; 0: one per core. The bytes are the same
 };
 
 /// A section: retrieval of this many bits per key. Without levels it has none and passes all keys.
@@ -60,9 +62,10 @@ struct exact_params {
 struct exact_plan {
   std::uint64_t capacity = 0;  ///< members
   std::uint64_t universe = 0;
-  double fpr = 0;               ///< of keys outside the universe
-  std::uint64_t bytes = 0;      ///< of the payload
-  double information_bits = 0;  ///< log2 C(universe, capacity), the least possible
+  std::uint64_t partitions = 0;  ///< 0: none
+  double fpr = 0;                ///< of keys outside the universe
+  std::uint64_t bytes = 0;       ///< of the payload
+  double information_bits = 0;   ///< log2 C(universe, capacity), the least possible
 };
 
 /// Fails with invalid_argument if a number is missing or too large, or if a rate or size is given.

@@ -170,12 +170,20 @@ BLOOMSET_API bloomset_status bloomset_build(const bloomset_request* request,
                                             bloomset_filter** filter, bloomset_error* error);
 
 /* Makes an exact filter: it answers the `count` members and the `other_count` other keys without an
- * error, and keys of neither at random. A key in both sets is a member, so the other keys may be the
- * whole universe. request->kind is NULL or "exact"; capacity, fpr and bits stay 0. */
+ * error, and keys of neither at random. A key in both sets is a member, so the other keys may be
+ * the whole universe. request->kind is NULL or "exact"; capacity, fpr and bits stay 0. */
 BLOOMSET_API bloomset_status bloomset_build_exact(const bloomset_request* request,
                                                   const bloomset_key* members, size_t count,
                                                   const bloomset_key* others, size_t other_count,
                                                   bloomset_filter** filter, bloomset_error* error);
+
+/* The same for a universe with partitions, such as issuers of certificates, which may have equal
+ * rests of keys. Each key is a text with a tab after its partition, such as "Good CA\t03a1". A key
+ * of a partition without members and others has no answer: see bloomset_covers. */
+BLOOMSET_API bloomset_status
+bloomset_build_partitioned_exact(const bloomset_request* request, const bloomset_key* members,
+                                 size_t count, const bloomset_key* others, size_t other_count,
+                                 bloomset_filter** filter, bloomset_error* error);
 
 /* Maps a file read-only, without a copy. Calls that change this filter are BLOOMSET_UNSUPPORTED. No
  * program may change the file in place while it is open. */
@@ -226,6 +234,12 @@ BLOOMSET_API bloomset_status bloomset_may_contain_batch(const bloomset_filter* f
 BLOOMSET_API bloomset_status bloomset_may_contain_fixed(const bloomset_filter* filter,
                                                         const void* keys, size_t size, size_t count,
                                                         bool* answers, bloomset_error* error);
+
+/* covered[i] tells whether the filter has an answer for keys[i]. Only a filter with partitions may
+ * have none; bloomset_may_contain is then false and means nothing. */
+BLOOMSET_API bloomset_status bloomset_covers(const bloomset_filter* filter,
+                                             const bloomset_key* keys, size_t count, bool* covered,
+                                             bloomset_error* error);
 
 /* Fills *report. O(size of the filter). */
 BLOOMSET_API bloomset_status bloomset_info(const bloomset_filter* filter,

@@ -142,10 +142,10 @@ result<planned> plan(const bloomset_request& request) {
   return planned{*kind, std::move(*wanted), std::move(*report)};
 }
 
-std::vector<bloomset::hash64> hashes_of(bloomset::hash_seed seed, const bloomset_key* keys,
-                                        std::size_t count) {
-  const bloomset::filter_hasher hash(seed);
-  std::vector<bloomset::hash64> hashes;
+template <class Hasher = bloomset::filter_hasher>
+auto hashes_of(bloomset::hash_seed seed, const bloomset_key* keys, std::size_t count) {
+  const Hasher hash(seed);
+  std::vector<typename Hasher::hash_type> hashes;
   hashes.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     hashes.push_back(hash(std::as_bytes(std::span<const char>(keys_of(keys)(i)))));
@@ -158,6 +158,33 @@ result<void> give_filter(result<any_filter> made, bloomset_filter** filter) {
   if (!made) return fail(std::move(made.error()));
   *filter = new bloomset_filter{std::move(*made)};
   return {};
+}
+
+/// Builds a filter of members and other keys.
+result<void> build_exact(const bloomset_request* request, const bloomset_key* members, size_t count,
+                         const bloomset_key* others, size_t other_count, bool has_partitions,
+                         bloomset_filter** filter) {
+  const auto asked = known_part(request);
+  if (!asked) return fail(asked.error());
+  if (auto ok = check_keys(members, count, "members"); !ok) return ok;
+  if (auto ok = check_keys(others, other_count, "others"); !ok) return ok;
+  const auto kind = bloomset::find_kind(asked->kind != nullptr ? asked->kind : "exact");
+  if (!kind) return fail(kind.error());
+  if ((*kind)->build_of_two_sets == nullptr) {
+    return fail(bloomset::errc::invalid_argument,
+                "request->kind is not a kind of exact filters; give NULL or \"exact\"");
+  }
+  auto wanted = plan_request_of(*asked);
+  if (!wanted) return fail(wanted.error());
+  wanted->fpr = asked->fpr;  // no rate by default
+  const auto build_with = [&](auto build, auto hasher) {
+    using source = bloomset::basic_hash_source<typename decltype(hasher)::hash_type>;
+    const auto held = hashes_of<decltype(hasher)>(wanted->seed, members, count);
+    const auto rest = hashes_of<decltype(hasher)>(wanted->seed, others, other_count);
+    return give_filter(build(*wanted, source::of(held), source::of(rest)), filter);
+  };
+  return has_partitions ? build_with((*kind)->build_of_partitions, bloomset::partition_hasher())
+                        : build_with((*kind)->build_of_two_sets, bloomset::filter_hasher());
 }
 
 result<any_filter> from_bytes(const void* bytes, std::size_t size, const void* key) {
@@ -317,25 +344,17 @@ bloomset_status bloomset_build(const bloomset_request* request, const bloomset_k
 bloomset_status bloomset_build_exact(const bloomset_request* request, const bloomset_key* members,
                                      size_t count, const bloomset_key* others, size_t other_count,
                                      bloomset_filter** filter, bloomset_error* error) {
-  return run(error, {{request, "request"}, {filter, "filter"}}, [&]() -> result<void> {
-    const auto asked = known_part(request);
-    if (!asked) return fail(asked.error());
-    if (auto ok = check_keys(members, count, "members"); !ok) return ok;
-    if (auto ok = check_keys(others, other_count, "others"); !ok) return ok;
-    const auto kind = bloomset::find_kind(asked->kind != nullptr ? asked->kind : "exact");
-    if (!kind) return fail(kind.error());
-    if ((*kind)->build_of_two_sets == nullptr) {
-      return fail(bloomset::errc::invalid_argument,
-                  "request->kind is not a kind of exact filters; give NULL or \"exact\"");
-    }
-    auto wanted = plan_request_of(*asked);
-    if (!wanted) return fail(wanted.error());
-    wanted->fpr = asked->fpr;  // no rate by default
-    const auto held = hashes_of(wanted->seed, members, count);
-    const auto rest = hashes_of(wanted->seed, others, other_count);
-    return give_filter((*kind)->build_of_two_sets(*wanted, bloomset::hash_source::of(held),
-                                                  bloomset::hash_source::of(rest)),
-                       filter);
+  return run(error, {{request, "request"}, {filter, "filter"}}, [&] {
+    return build_exact(request, members, count, others, other_count, false, filter);
+  });
+}
+
+bloomset_status bloomset_build_partitioned_exact(const bloomset_request* request,
+                                                 const bloomset_key* members, size_t count,
+                                                 const bloomset_key* others, size_t other_count,
+                                                 bloomset_filter** filter, bloomset_error* error) {
+  return run(error, {{request, "request"}, {filter, "filter"}}, [&] {
+    return build_exact(request, members, count, others, other_count, true, filter);
   });
 }
 
@@ -438,6 +457,20 @@ bloomset_status bloomset_may_contain_batch(const bloomset_filter* filter, const 
              [&]() -> result<void> {
                if (auto ok = check_keys(keys, count); !ok) return ok;
                ask(*filter, count, keys_of(keys), answers);
+               return {};
+             });
+}
+
+bloomset_status bloomset_covers(const bloomset_filter* filter, const bloomset_key* keys,
+                                size_t count, bool* covered, bloomset_error* error) {
+  return run(error, {{filter, "filter"}, place_for(covered, count, "covered")},
+             [&]() -> result<void> {
+               if (auto ok = check_keys(keys, count); !ok) return ok;
+               in_pieces(count, keys_of(keys),
+                         [&](std::span<const std::string_view> some, std::size_t first) noexcept {
+                           filter->filter.covers(some, {covered + first, some.size()});
+                           return true;
+                         });
                return {};
              });
 }

@@ -459,18 +459,40 @@ class OfTwoSets(Filter):
         raise TypeError(f"an {name} is built once from two sets; use {name}.build(members, others)")
 
     @classmethod
-    def build(cls: "type[OfTwo]", members: Keys, others: Keys, *, seed: Optional[int] = None,
-              key: Optional[bytes] = None, hash: Optional[str] = None, **options: Any) -> OfTwo:
+    def build(cls: "type[OfTwo]", members: Keys, others: Keys, *, partitioned: bool = False,
+              seed: Optional[int] = None, key: Optional[bytes] = None, hash: Optional[str] = None,
+              **options: Any) -> OfTwo:
         """The filter of these members, which answers the other keys without errors, too. Both are keys
         as ``contains`` takes them; repetitions do no harm. A key of both sets is a member.
 
         >>> f = bloomset.Exact.build(["ann"], ["bob", "cid"])
         >>> "ann" in f, "bob" in f, "cid" in f
         (True, False, False)
+
+        If ``partitioned``, each key is a text with a tab after its partition, such as the issuer of a
+        certificate. Thousands of partitions cost little more than one large set. Keys of partitions
+        that are in neither set have no answer, see ``covers``.
+
+        >>> revoked, valid = ["Good CA\\t7", "New CA\\t9"], ["Good CA\\t9", "New CA\\t7"]
+        >>> f = bloomset.Exact.build(revoked, valid, partitioned=True)
+        >>> "New CA\\t9" in f, "New CA\\t7" in f
+        (True, False)
         """
         made = _native.build_of_two_sets(kind_of(cls), _native.Request(
-            None, None, None, None, None, seed, key, hash, options), members, others)
+            None, None, None, None, None, seed, key, hash, options), members, others, partitioned)
         return adopt(made, cls)  # type: ignore[return-value]
+
+    def covers(self, keys: Keys, *, offsets: Optional[Any] = None) -> "NDArray[numpy.bool_]":
+        """Whether the filter has an answer for each of many keys, which are given as to ``contains``. It
+        has one for all of them unless it has partitions, and the key's partition is not among them.
+        ``contains`` is then False and means nothing.
+
+        >>> f = bloomset.Exact.build(["Good CA\\t7"], ["Good CA\\t9"], partitioned=True)
+        >>> [bool(a) for a in f.covers(["Good CA\\t9", "Old CA\\t9"])]
+        [True, False]
+        """
+        answers: "NDArray[numpy.bool_]" = as_array(self._cover_many(keys, offsets), "bool", "?")
+        return answers
 
 
 @_native.with_direct_methods

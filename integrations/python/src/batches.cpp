@@ -60,6 +60,13 @@ void ask(const any_filter& filter, key_door door, batch_turns& turns, std::span<
   });
 }
 
+void covers(const any_filter& filter, batch_turns& turns, std::span<bool> covered) {
+  for_views(turns, [&](std::span<const std::string_view> piece, std::size_t first) {
+    filter.covers(piece, covered.subspan(first, piece.size()));
+    return true;
+  });
+}
+
 result<insert_summary> insert(any_filter& filter, key_door door, batch_turns& turns) {
   result<insert_summary> all;
   for_pieces(turns, door, [&](const auto& piece, std::size_t) {
@@ -120,25 +127,22 @@ result<void> count(const any_filter& filter, batch_turns& turns, std::span<std::
   return all;
 }
 
-void hash_chunks::append(filter_hasher hasher, batch_turns& turns) {
-  for_hashes(turns, hasher, [this](std::span<const hash64> piece, std::size_t) {
-    if (chunks_.empty() || chunks_.back().size() >= chunk_size) chunks_.emplace_back();
-    chunks_.back().insert(chunks_.back().end(), piece.begin(), piece.end());
-    size_ += piece.size();
+void append_hashes(hash_chunks& chunks, const filter_hasher& hasher, batch_turns& turns) {
+  for_hashes(turns, hasher, [&](std::span<const hash64> piece, std::size_t) {
+    chunks.append(piece);
     return true;
   });
 }
 
-hash_source hash_chunks::source(std::function<result<void>()> check_cancelled) const {
-  return {.size = size_,
-          .for_each = [this, check_cancelled](const hash_source::sink& use) -> result<void> {
-            for (const auto& chunk : chunks_) {
-              if (auto ok = check_cancelled(); !ok) return ok;
-              if (auto ok = use(chunk); !ok) return ok;
-            }
-            return {};
-          },
-          .check_cancelled = check_cancelled};
+void append_hashes(partitioned_hash_chunks& chunks, const partition_hasher& hasher,
+                   batch_turns& turns) {
+  std::array<partitioned_hash, views_at_once> hashes{};
+  for_views(turns, [&](std::span<const std::string_view> piece, std::size_t) {
+    for (std::size_t i = 0; i < piece.size(); ++i)
+      hashes[i] = hasher(std::as_bytes(std::span(piece[i])));
+    chunks.append(std::span(hashes).first(piece.size()));
+    return true;
+  });
 }
 
 void count_distinct(detail::distinct_counter& counter, filter_hasher hasher, batch_turns& turns) {

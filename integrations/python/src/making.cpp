@@ -77,7 +77,7 @@ made_filter build(const std::string& kind_name, plan_request request, const py::
     for (unsigned i = 0; i < hashes.size(); ++i) {
       for (batch_turns turns(batch); turns.next();) {
         const without_gil released;
-        hashes[i].append(filter_hasher(request.seed.half(i)), turns);
+        append_hashes(hashes[i], filter_hasher(request.seed.half(i)), turns);
       }
     }
   });
@@ -93,17 +93,18 @@ made_filter build(const std::string& kind_name, plan_request request, const py::
   return {or_raise(std::move(built))};
 }
 
-/// Of a kind of two sets, from members and other keys.
-made_filter build_of_two_sets(const std::string& kind_name, const plan_request& request,
-                              const py::object& members, const py::object& others) {
-  const kind_info& kind = kind_of(kind_name);
-  hash_chunks held;
-  hash_chunks rest;
+/// Of a kind of two sets, from members and other keys, with the hasher of its keys.
+template <class Hasher, class Build>
+made_filter build_of_two_sets(Build build, const plan_request& request, const py::object& members,
+                              const py::object& others) {
+  const Hasher hasher(request.seed);
+  basic_hash_chunks<typename Hasher::hash_type> held;
+  basic_hash_chunks<typename Hasher::hash_type> rest;
   for (const auto& [keys, hashes] : {std::pair(&members, &held), {&others, &rest}}) {
-    for_batches(*keys, py::none(), [&hashes = *hashes, &request](key_batch& batch) {
+    for_batches(*keys, py::none(), [&hashes = *hashes, &hasher](key_batch& batch) {
       for (batch_turns turns(batch); turns.next();) {
         const without_gil released;
-        hashes.append(filter_hasher(request.seed), turns);
+        append_hashes(hashes, hasher, turns);
       }
     });
   }
@@ -112,10 +113,19 @@ made_filter build_of_two_sets(const std::string& kind_name, const plan_request& 
     without_gil released;
     breaks.begin(released);
     const auto check = [&] { return breaks.check(); };
-    return kind.build_of_two_sets(request, held.source(check), rest.source(check));
+    return build(request, held.source(check), rest.source(check));
   }();
   if (PyErr_Occurred() != nullptr) throw py::error_already_set();
   return {or_raise(std::move(built))};
+}
+
+made_filter build_exact(const std::string& kind_name, const plan_request& request,
+                        const py::object& members, const py::object& others, bool has_partitions) {
+  const kind_info& kind = kind_of(kind_name);
+  return has_partitions
+             ? build_of_two_sets<partition_hasher>(kind.build_of_partitions, request, members,
+                                                   others)
+             : build_of_two_sets<filter_hasher>(kind.build_of_two_sets, request, members, others);
 }
 
 made_filter open_file(const py::object& path, bool mapped, const py::object& verify,
@@ -234,7 +244,7 @@ void add_making(py::module_& module) {
       });
   module.def("create", &create);
   module.def("build", &build);
-  module.def("build_of_two_sets", &build_of_two_sets);
+  module.def("build_of_two_sets", &build_exact);
   module.def("open", &open_file);
   module.def("info", &info_of_file);
   module.def("from_bytes", &from_bytes);

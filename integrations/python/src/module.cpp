@@ -256,6 +256,18 @@ py::object ask_many(const shared_filter& f, const py::object& keys, const py::ob
   return all.take();
 }
 
+py::object cover_many(const shared_filter& f, const py::object& keys, const py::object& offsets) {
+  answers<bool> all;
+  for_batches(keys, offsets, [&](key_batch& batch) {
+    const auto some = all.grow(batch.rows());
+    for (batch_turns turns(batch); turns.next();) {
+      f.read([&](const any_filter& filter) { covers(filter, turns, some.first(batch.size())); });
+    }
+    put_in_rows(batch, some);
+  });
+  return all.take();
+}
+
 py::object count_many(const shared_filter& f, const py::object& keys, const py::object& offsets) {
   answers<std::uint64_t> all;
   for_batches(keys, offsets, [&](key_batch& batch) {
@@ -417,6 +429,7 @@ void add_filter(py::module_& module) {
         return filter;
       }))
       .def("_ask_many", &ask_many)
+      .def("_cover_many", &cover_many)
       .def("_count_many", &count_many)
       .def("_add_many", &add_many)
       .def("_discard_many", &erase_many)

@@ -79,7 +79,7 @@ retrieval_level detail::plan_guided_level(std::uint64_t n, double others_per_key
   }
   level.shards =
       std::max<std::uint64_t>(1, (groups + guided_shard_slots / 16) / (guided_shard_slots / 8));
-  set_starts(level, groups, level.shards);
+  set_starts(level, groups);
   level.cut = level.all_starts();
   return level;
 }
@@ -158,7 +158,13 @@ result<exact_plan> plan_exact(const exact_spec& spec) {
                           format_count(spec.universe, "key"), format_count(spec.capacity, "member"),
                           format_count(max_exact_keys));
   }
-  exact_plan plan{.capacity = spec.capacity, .universe = spec.universe};
+  if (spec.partitions > spec.universe) {
+    return detail::refuse("{} with a universe of {} would be empty; give at most as many as keys",
+                          format_count(spec.partitions, "partition"),
+                          format_count(spec.universe, "key"));
+  }
+  exact_plan plan{
+      .capacity = spec.capacity, .universe = spec.universe, .partitions = spec.partitions};
   const std::uint64_t others = spec.universe - spec.capacity;
   const auto n = static_cast<double>(spec.universe);
   plan.information_bits = self_information(n) -
@@ -188,6 +194,8 @@ result<exact_plan> plan_exact(const exact_spec& spec) {
     plan.bytes += bytes_of_levels(held + passing, plain(1)) + detail::retrieval_padding;
     plan.fpr = std::ldexp(1.0, -static_cast<int>(first + columns + 1));
   }
+  // The directory. The sections are shared, and the sum of the partitions' bounds is that of all.
+  plan.bytes += detail::round_up(9 * plan.partitions, 8);
   if (negated) plan.fpr = 1 - plan.fpr;
   return plan;
 }

@@ -9,6 +9,7 @@ namespace bloomset::detail {
 namespace {
 
 constexpr std::string_view universe = "universe";
+constexpr std::string_view partitions = "partitions";
 
 struct exact_kind : one_type<exact> {
   static constexpr std::string_view name = "exact";
@@ -18,9 +19,11 @@ struct exact_kind : one_type<exact> {
       "no false positives among the keys of a universe that is known when it is built; 8.3 bits "
       "per member with 100 other keys per member; keys outside the universe pass at a fixed rate; "
       "none can be added or erased later";
-  static constexpr std::array<kind_option, 1> options{
+  static constexpr std::array<kind_option, 2> options{
       {{universe, "a number, such as 100M; plan only",
-        "all keys that are ever queried, members included"}}};
+        "all keys that are ever queried, members included"},
+       {partitions, "a number, such as 1000; plan only",
+        "parts of the universe, such as issuers of certificates, of about equal sizes"}}};
 
   static constexpr bool in_hash_order = true;
   static constexpr bool of_two_sets = true;
@@ -36,23 +39,30 @@ struct exact_kind : one_type<exact> {
   }
 
   static result<void> set_options(const plan_request& request, exact_spec& spec) {
-    const std::string_view text = option_text(request, universe, "");
-    if (text.empty()) return {};
-    const auto keys = parse_count(text);
-    if (!keys) return format_failure(keys.error().code, "{}: {}", universe, keys.error().message);
-    spec.universe = *keys;
+    for (const auto& [name, number] :
+         {std::pair(universe, &spec.universe), {partitions, &spec.partitions}}) {
+      const std::string_view text = option_text(request, name, "");
+      if (text.empty()) continue;
+      const auto parsed = parse_count(text);
+      if (!parsed)
+        return format_failure(parsed.error().code, "{}: {}", name, parsed.error().message);
+      *number = *parsed;
+    }
     return {};
   }
 
   static constexpr auto plan = plan_exact;
   static plan_report report(const exact_plan& planned) {
-    return {.capacity = planned.capacity,
-            .bits = planned.bytes * 8,
-            .bytes = planned.bytes,
-            .planned_fpr = planned.fpr,
-            .lines_per_query = 6,
-            .min_bits_per_key = planned.information_bits / static_cast<double>(planned.capacity),
-            .extras = {{"universe", planned.universe}}};
+    plan_report report{
+        .capacity = planned.capacity,
+        .bits = planned.bytes * 8,
+        .bytes = planned.bytes,
+        .planned_fpr = planned.fpr,
+        .lines_per_query = 6,
+        .min_bits_per_key = planned.information_bits / static_cast<double>(planned.capacity),
+        .extras = {{"universe", planned.universe}}};
+    if (planned.partitions != 0) report.extras.emplace_back("partitions", planned.partitions);
+    return report;
   }
 
   template <storage Storage>

@@ -114,3 +114,12 @@ def test_an_unknown_key_that_passes_becomes_an_exception(run, tmp_path):
     run("except", "f.bloom", "passing.tsv").ok()
     assert run("check", "f.bloom", "passing.tsv").code == 1
     assert run("check", "f.bloom", "all.tsv").ok().out == b"".join(REVOKED)
+
+
+def test_a_plan_knows_the_directory(run):
+    asked = ("plan", "--json", "--kind", "exact", "--capacity", "1M", "--universe", "101M")
+    whole = json.loads(run(*asked).ok().out)
+    parted = json.loads(run(*asked, "--partitions", "1000").ok().out)
+    assert parted["bytes"] == whole["bytes"] + 9000
+    assert parted["extras"]["partitions"] == 1000 if "extras" in parted else parted["partitions"] == 1000
+    run(*asked, "--partitions", "102M").refused("--partitions", "would be empty")

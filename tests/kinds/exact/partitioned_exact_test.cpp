@@ -94,6 +94,20 @@ TEST(partitioned_exact, every_key_of_few_partitions_is_answered_exactly) {
   }
 }
 
+TEST(partitioned_exact, a_plan_has_the_size_of_equal_partitions) {
+  universe all;
+  for (std::uint64_t partition = 0; partition < 100; ++partition) all.add(partition, 200, 6000);
+  const auto plan =
+      value_of(plan_exact({.capacity = 20'000, .universe = 620'000, .partitions = 100}));
+  EXPECT_EQ(plan.partitions, 100U);
+  const auto bytes = static_cast<double>(plan.bytes);
+  EXPECT_NEAR(static_cast<double>(filter_of(all).size_in_bytes()), bytes, 0.02 * bytes);
+  const auto whole = value_of(plan_exact({.capacity = 20'000, .universe = 620'000}));
+  EXPECT_EQ(plan.bytes, whole.bytes + 904);
+  EXPECT_EQ(plan.information_bits, whole.information_bits);
+  EXPECT_FALSE(plan_exact({.capacity = 10, .universe = 20, .partitions = 21}));
+}
+
 TEST(partitioned_exact, a_key_of_another_partition_is_not_covered) {
   universe all;
   for (std::uint64_t partition = 0; partition < 100; ++partition) all.add(partition, 5, 50);
