@@ -112,9 +112,9 @@ for part in "${parts[@]}"; do
     billion) bench billion 1 -n "$addresses" ;;
     which) bench which 5 -n 1M --files 1000 ;;
     exact) bench exact 3 -n 1M --universe "$large" ;;
-      revocation) bench revocation 1 -n "$revoked" --universe "$certificates" --issuers 1000 ;;
-      strings) bench strings 9 -n 1M ;;
-      growth) bench growth 3 -n "$grown" ;;
+    revocation) bench revocation 1 -n "$revoked" --universe "$certificates" --issuers 1000 ;;
+    strings) bench strings 9 -n 1M ;;
+    growth) bench growth 3 -n "$grown" ;;
     drawbacks) bench drawbacks 1 -n 1M --grown "$grown" ;;
     dcso)
       echo "== dcso: $(date +%T)"

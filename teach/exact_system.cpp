@@ -91,7 +91,7 @@ result<exact_system> solve_exact(unsigned slots, std::vector<std::string> member
     return refuse(
         fmt::format("{} slots cannot be shown; give {} to {}", slots, min_slots, max_slots));
   }
-  if (members.empty()) return refuse("there are no members; give some by --insert");
+  if (members.empty()) return refuse("there are no members; insert at least one word");
   for (const std::string& member : members) {
     if (std::ranges::find(others, member) != others.end()) {
       return refuse(fmt::format("{} is a member and one of the others; give it once", member));

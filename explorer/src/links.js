@@ -13,13 +13,15 @@ const PAPERS = {
   scalable_bloom: ['Almeida, Baquero, Preguiça, Hutchison, 2007', '10.1016/j.ipl.2006.10.007'],
   fuse: ['Graf, Lemire, 2022', '10.1145/3510449'],
   ribbon: ['Dillinger et al., 2022', '10.4230/LIPIcs.SEA.2022.4'],
+  exact: ['Schanck, 2025', 'https://eprint.iacr.org/2025/610'],
 };
 
 export const kindsWithPaper = Object.keys(PAPERS);
 
 const link = (href, text) => h('a', {href, target: '_blank', rel: 'noopener'}, text);
 
-export const paperOf = (kind) => link(`https://doi.org/${PAPERS[kind][1]}`, PAPERS[kind][0]);
+export const paperOf = (kind) => link(PAPERS[kind][1].startsWith('https:') ? PAPERS[kind][1]
+  : `https://doi.org/${PAPERS[kind][1]}`, PAPERS[kind][0]);
 
 // A document of the checkout. The page may stand anywhere, so it names the file and does not link to it.
 export const documentAt = (path, text) => h('span', {class: 'document'}, `${text}: `, h('code', {}, path));

@@ -4,6 +4,7 @@ const DEFAULTS = {
   tab: 'watch', lang: '', theme: '',
   kind: 'bloom', m: '10', formulas: '(x+3)%10;(3*x+1)%10;(x^2+2)%10', family: 'formulas', k: '3', fold: '1',
   counterBits: '4', buckets: '4', slots: '2', fingerprint: '8', capacity: '4', rate: '5%', blocks: '4', crowd: '0',
+  exactSlots: '8', others: 'dog,fox,hen,owl,pig',
   steps: '+2,+4,+9,?4,?7,?12', at: 'end',  // the lookup of 12: a false positive
   n: '1M', fpr: '1%', memory: '', hashes: '', needs: '', plot: 'space', plotN: '10000',
 };

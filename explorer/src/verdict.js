@@ -7,6 +7,8 @@ const SIGNS = {
   new: ['good', '✓'], again: ['plain', '='], collides: ['warn', '!'], full: ['bad', '■'], too_many: ['bad', '■'],
   member: ['good', '✓'], absent: ['plain', '✗'], false_positive: ['bad', '!'], false_negative: ['bad', '!'],
   erased: ['good', '−'], wrongly_erased: ['bad', '!'], nothing_to_erase: ['plain', '✗'],
+  exact_held: ['good', '✓'], exact_yes: ['good', '✓'], exact_no_equation: ['good', '✗'], exact_no_bit: ['good', '✗'],
+  exact_unknown: ['warn', '?'],
 };
 
 // Kinds with an entry for each element and its copies, instead of bits that elements share.

@@ -10,6 +10,7 @@ import {arrayScene} from './watch-array.js';
 import {blockScene} from './watch-block.js';
 import {chainScene} from './watch-chain.js';
 import {cuckooScene} from './watch-cuckoo.js';
+import {exactScene} from './watch-exact.js';
 import {quotientScene} from './watch-quotient.js';
 import {segmentsScene} from './watch-segments.js';
 import {verdictOf} from './verdict.js';
@@ -18,6 +19,7 @@ const SCENES = {
   bloom: arrayScene, counting_bloom: arrayScene, cuckoo: cuckooScene,
   vector_quotient: quotientScene,
   scalable_bloom: chainScene, expandable: segmentsScene, blocked_bloom: blockScene,
+  exact: exactScene,
 };
 const EXAMPLES = {
   lecture: {kind: 'bloom', m: '10', family: 'formulas', formulas: '(x+3)%10;(3*x+1)%10;(x^2+2)%10',
@@ -39,6 +41,7 @@ const EXAMPLES = {
   expanding: {kind: 'expandable', crowd: '62', rate: '20%', steps: '+ant,+bee,+cat,?bee,?yak,?hare,-bee,?bee'},
   splitting: {kind: 'expandable', crowd: '24574', rate: '1%', steps: '+ant,+bee,+cat,?ant,?yak'},
   blocked: {kind: 'blocked_bloom', blocks: '4', steps: '+ant,+bee,+cat,+dog,?ant,?yak'},
+  exact: {kind: 'exact', exactSlots: '6', others: 'dog,fox,hen,owl,pig,rat,sow,yak', steps: '+ant,+bee,+cat,?ant,?fox,?yak,?elk'},
 };
 
 // Icons are drawn, since not every font has these signs.

@@ -82,6 +82,7 @@ result<json> walk(const json& asked) {
   if (kind == "scalable_bloom") return walk_chain(asked, *steps);
   if (kind == "expandable") return walk_segments(asked, *steps);
   if (kind == "blocked_bloom") return walk_blocks(asked, *steps);
+  if (kind == "exact") return walk_exact(asked, *steps);
   return refuse(fmt::format("there is no walk through a filter of kind '{}'", kind));
 }
 

@@ -64,5 +64,6 @@ result<json> walk_chain(const json& asked, const std::vector<step>& steps);
 result<json> walk_quotient(const json& asked, const std::vector<step>& steps);
 result<json> walk_blocks(const json& asked, const std::vector<step>& steps);
 result<json> walk_segments(const json& asked, const std::vector<step>& steps);
+result<json> walk_exact(const json& asked, const std::vector<step>& steps);
 
 }  // namespace bloomset::explorer
