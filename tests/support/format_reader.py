@@ -217,20 +217,18 @@ class Ribbon:
             check(1 <= shards and 1 <= starts and n <= 2**46 and cut <= n and r <= 31, "wrong level")
             check(seed < 2**63, "wrong seed")
             check(shards == 1 or starts % 16 == 0, "shards that are no whole buckets")
-            check(not bumps or cut == n or cut % 16 == 0, "a cut inside a bucket")
             codes = at
             lower_at = at + (-(-n // 64) if bumps else 0)
-            upper_at = lower_at + r * (cut + 7 * -(-cut // starts))
-            self.levels.append((*level, codes if bumps else None, lower_at, upper_at))
-            at = upper_at
-            if cut < n:
-                at += (r + 1) * (n - cut + 7 * (shards - cut // starts))
+            lower_groups = cut + 7 * (cut // starts)
+            upper_at = lower_at + r * lower_groups
+            self.levels.append((*level, codes if bumps else None, lower_at, lower_groups))
+            at = upper_at + (r + 1) * (n + 7 * shards - lower_groups)
         check(len(payload) == (at + 64 if levels else 0), "wrong payload size")
         check(not any(payload[at:]), "wrong padding")
 
     def may_contain(self, key):
         y = hash_of(key, self.seed)
-        for seed, shards, starts, cut, r, codes, lower_at, upper_at in self.levels:
+        for seed, shards, starts, cut, r, codes, lower_at, lower_groups in self.levels:
             y = remix(y ^ seed) if seed else y
             shard = mulhi(y, shards)
             start = shard * starts + mulhi(y * shards & MASK, starts)
@@ -238,17 +236,14 @@ class Ribbon:
                 code = self.payload[codes + start // 64] >> start % 64 // 16 * 2 & 3
                 if start % 16 < (0, 2, 5, 16)[code]:
                     continue
-            if start < cut:
-                at = lower_at + r * (start + 7 * shard)
-            else:
-                at = upper_at + (r + 1) * (start - cut + 7 * (shard - cut // starts))
+            groups = range(start + 7 * shard, start + 7 * shard + 8)
+            at = [lower_at + r * g + max(0, g - lower_groups) for g in groups]
             columns = r + (start >= cut)
             c = y * GOLDEN & MASK
             row = c ^ c >> 32
             wanted = ((y ^ y >> 29) * 0xBF58476D1CE4E5B9 & MASK) >> 32
             for column in range(columns):
-                slots = self.payload[at + column : at + 8 * columns : columns]
-                word = int.from_bytes(slots, "little")
+                word = int.from_bytes(bytes(self.payload[a + column] for a in at), "little")
                 if (bin(word & row).count("1") ^ wanted >> column) & 1:
                     return False
             return True

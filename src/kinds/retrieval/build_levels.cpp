@@ -66,28 +66,27 @@ struct open_level {
     return level;
   }
 
-  /// Solves the starts [first, last) of a shard, which have equally many columns. Returns false if
-  /// there is no solution.
-  bool solve(std::uint64_t shard, std::uint64_t first, std::uint64_t last,
-             shard_builder<Entry>& builder) {
-    if (first == last) return true;
+  /// Solves a shard, whose keys are sorted. Returns false if there is no solution.
+  bool solve(std::uint64_t shard, shard_builder<Entry>& builder) {
     const std::uint64_t bucket_starts = shape.bucket_starts();
-    const std::uint64_t start = shard * shape.starts + first;
+    const std::uint64_t start = shard * shape.starts;
+    const std::uint64_t cut = std::clamp(shape.cut, start, start + shape.starts) - start;
+    const bool has_upper = cut < shape.starts;
     retrieval_job job{.keys = builder.sorted.keys.data(),
                       .values = has_values<Entry> ? builder.sorted.values.data() : nullptr,
-                      .begins = builder.sorted.begins.data() + first,
-                      .starts = last - first,
-                      .groups = last - first + shape.window_groups() - 1,
-                      .columns = shape.columns + (start >= shape.cut),
+                      .begins = builder.sorted.begins.data(),
+                      .starts = shape.starts,
+                      .groups = shape.starts + shape.window_groups() - 1,
+                      .columns = shape.columns + has_upper,
+                      .cut = has_upper ? cut : 0,
                       .bumps = shape.bumps,
                       .first_bucket = start / bucket_starts % 4};
     const std::uint64_t slots = 8 * job.groups;
-    const std::size_t data_bytes = job.groups * job.columns;
     builder.rows.resize(std::max<std::size_t>(builder.rows.size(), slots * shape.width / 64));
     builder.results.resize(std::max<std::size_t>(builder.results.size(), slots));
     // The windows of the last groups are read whole too.
     const std::size_t readable =
-        data_bytes + (shape.window_groups() - 1) * job.columns + retrieval_padding;
+        (job.groups + shape.window_groups() - 1) * job.columns + retrieval_padding;
     builder.data.resize(std::max<std::size_t>(builder.data.size(), readable));
     builder.codes.assign(job.starts / (4 * bucket_starts) + 2, std::byte{0});
     job.codes = builder.codes.data();
@@ -98,15 +97,12 @@ struct open_level {
     const bool narrow = shape.width == 64;
     if (!(narrow ? kernels.eliminate_64 : kernels.eliminate_128)(job)) return false;
     if (guided) {
-      builder.passing +=
-          builder.search.choose(job, {builder.others.keys.data(), builder.others.values.data(),
-                                      builder.others.begins.data() + first});
+      builder.passing += builder.search.choose(
+          job,
+          {builder.others.keys.data(), builder.others.values.data(), builder.others.begins.data()});
     }
     (narrow ? kernels.substitute_64 : kernels.substitute_128)(job);
-    std::byte* const all = bytes.writable_bytes().data();
-    const std::uint64_t group = start + (shape.window_groups() - 1) * shard;
-    const std::uint64_t at = start >= shape.cut ? view.upper_at : view.lower_at;
-    if (data_bytes != 0) std::memcpy(all + (at + group * job.columns), job.data, data_bytes);
+    store(job, has_upper ? cut : job.groups, start + (shape.window_groups() - 1) * shard);
     if (shape.bumps) finish_codes(job, start, builder);
     return true;
   }
@@ -118,12 +114,26 @@ struct open_level {
     if (!sorted) return fail(std::move(sorted.error()));
     if (guided) builder.sorted.split_off(builder.others);
     builder.keys += builder.sorted.keys.size();
-    const std::uint64_t before = shard * shape.starts;
-    const std::uint64_t cut = std::clamp(shape.cut, before, before + shape.starts) - before;
-    return solve(shard, 0, cut, builder) && solve(shard, cut, shape.starts, builder);
+    return solve(shard, builder);
   }
 
  private:
+  /// Stores the groups of a job, of which the first has this number in the level: `lower` groups
+  /// without the last column, which no key asks there, and the others whole.
+  void store(const retrieval_job& job, std::uint64_t lower, std::uint64_t first_group) {
+    std::byte* const all = bytes.writable_bytes().data();
+    const std::size_t columns = shape.columns;
+    std::byte* to = all + (view.lower_at + first_group * columns);
+    const std::byte* from = job.data;
+    for (std::uint64_t i = 0; i < lower && columns != 0; ++i) {
+      std::memcpy(to + i * columns, from + i * job.columns, columns);
+    }
+    from += lower * job.columns;
+    const std::size_t upper_bytes = (job.groups - lower) * job.columns;
+    to = all + (view.upper_at + (first_group + lower) * (columns + 1));
+    if (upper_bytes != 0) std::memcpy(to, from, upper_bytes);
+  }
+
   /// Stores the codes of a job whose first start this is, and keeps its bumped keys.
   void finish_codes(const retrieval_job& job, std::uint64_t start, shard_builder<Entry>& builder) {
     const std::uint64_t bucket_starts = shape.bucket_starts();
@@ -138,10 +148,8 @@ struct open_level {
       if constexpr (has_values<Entry>) {
         if (!guided) continue;
         const auto& [keys, values, begins] = builder.others;
-        const std::uint64_t first_start = start % shape.starts + first;
-        const std::uint64_t last_start =
-            start % shape.starts + std::min(first + bumped, job.starts);
-        for (std::uint64_t i = begins[first_start]; i < begins[last_start]; ++i) {
+        for (std::uint64_t i = begins[first]; i < begins[std::min(first + bumped, job.starts)];
+             ++i) {
           builder.next_keys.push_back({hash64{keys[i]}, values[i] | other_key});
         }
       }

@@ -11,20 +11,10 @@ constexpr std::uint64_t shard_slots = std::uint64_t{1} << 17;
 
 }  // namespace
 
-std::uint64_t retrieval_level::lower_groups() const noexcept {
-  return cut + (window_groups() - 1) * ((cut + starts - 1) / starts);
-}
-
-std::uint64_t retrieval_level::upper_groups() const noexcept {
-  const std::uint64_t upper = all_starts() - cut;
-  return upper == 0 ? 0 : upper + (window_groups() - 1) * (shards - cut / starts);
-}
-
 bool retrieval_level::possible(std::uint32_t max_columns) const noexcept {
   return shards != 0 && starts != 0 && starts <= max_starts / shards &&
          (shards == 1 || starts % bucket_starts() == 0) && cut <= all_starts() &&
-         (!bumps || cut % bucket_starts() == 0 || cut == all_starts()) && columns <= max_columns &&
-         seed >> 63 == 0;
+         (width == 64 || cut == all_starts()) && columns <= max_columns && seed >> 63 == 0;
 }
 
 bool are_possible(std::span<const retrieval_level> levels, std::uint32_t columns,
@@ -43,8 +33,8 @@ std::uint64_t retrieval_bytes(std::span<const retrieval_level> levels) noexcept 
   return bytes;
 }
 
-void set_starts(retrieval_level& level, std::uint64_t groups, std::uint64_t systems) noexcept {
-  const std::uint64_t spent = (level.window_groups() - 1) * systems;
+void set_starts(retrieval_level& level, std::uint64_t groups) noexcept {
+  const std::uint64_t spent = (level.window_groups() - 1) * level.shards;
   const std::uint64_t starts = groups > spent ? groups - spent : 1;
   const std::uint64_t bucket = level.bucket_starts();
   level.starts = level.shards == 1
@@ -70,7 +60,7 @@ retrieval_level plan_retrieval_level(std::uint64_t n, std::uint32_t columns, std
     for (unsigned i = 4; i <= attempt; i += 4) groups += groups / (wide ? 256 : 64) + 1;
     groups = std::max(groups, level.window_groups());
   }
-  set_starts(level, groups, level.shards);
+  set_starts(level, groups);
   level.cut = level.all_starts();
   return level;
 }

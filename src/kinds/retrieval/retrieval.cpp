@@ -127,16 +127,15 @@ std::vector<retrieval_level_view> retrieval_views(std::span<const retrieval_leve
   std::vector<retrieval_level_view> views;
   for (const retrieval_level& level : levels) {
     const std::uint64_t data = at + level.code_bytes();
-    // The first group above the cut follows the last one below it.
-    const std::uint64_t first_upper =
-        level.cut + (level.window_groups() - 1) * (level.cut / level.starts);
-    const std::uint64_t upper = data + level.lower_groups() * level.columns;
+    const std::uint64_t cut_group = level.lower_groups();
+    const std::uint64_t upper = data + cut_group * level.columns;
     views.push_back({.seed = level.seed,
                      .shards = level.shards,
                      .starts = level.starts,
                      .cut = level.cut,
+                     .cut_group = cut_group,
                      .lower_at = data,
-                     .upper_at = upper - first_upper * (level.columns + 1),
+                     .upper_at = upper - cut_group * (level.columns + 1),
                      .codes_at = level.bumps ? at : zeros,
                      .code_mask = level.bumps ? ~std::uint64_t{0} : 0,
                      .columns = level.columns});

@@ -29,7 +29,9 @@ ribbon_share ribbon_share_of(const ribbon_level& level, const std::byte* codes) 
   for (std::uint64_t first = 0; level.bumps && first < all; first += bucket_starts) {
     const std::uint64_t bumped =
         std::min(bumped_starts(level, codes, first / bucket_starts), all - first);
-    (first < level.cut ? bumped_lower : bumped_upper) += bumped;
+    const std::uint64_t lower = std::min(bumped, level.cut - std::min(level.cut, first));
+    bumped_lower += lower;
+    bumped_upper += bumped - lower;
   }
   const auto lower = static_cast<double>(level.cut - bumped_lower);
   const auto upper = static_cast<double>(all - level.cut - bumped_upper);

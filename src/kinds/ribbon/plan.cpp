@@ -16,8 +16,6 @@ namespace {
 
 namespace f = formulas;
 
-constexpr std::uint64_t tail = detail::window_64::groups - 1;
-constexpr std::uint64_t bucket = detail::window_64::bucket_starts;
 constexpr unsigned max_columns = 31;
 // Starts per shard. The 32 Ki keys of a shard and their equations need 1 MB while they are solved,
 // which fits into the second-level cache.
@@ -44,7 +42,6 @@ void set_rate(ribbon_level& level, double eps) noexcept {
   level.columns = static_cast<std::uint32_t>(-e);
   const auto all = static_cast<double>(level.all_starts());
   level.cut = std::min(static_cast<std::uint64_t>((2 * m - 1) * all), level.all_starts());
-  if (level.bumps) level.cut -= level.cut % bucket;
 }
 
 /// An upper bound of the keys that a level bumps: n less the slots in use. 0.1% of the slots and 22
@@ -55,12 +52,15 @@ double bumped_keys(double n, const ribbon_level& level) noexcept {
   return n - slots + empty + 6 * std::sqrt(empty);
 }
 
+/// A last level seldom needs more tries than this (measured).
+constexpr unsigned planned_attempt = 40;
+
 std::uint64_t bytes_for(std::uint64_t n, double eps) noexcept {
   std::uint64_t bytes = detail::retrieval_padding;
   auto left = static_cast<double>(n);
   while (true) {
     const auto keys = static_cast<std::uint64_t>(std::ceil(left));
-    const ribbon_level level = detail::plan_ribbon_level(keys, eps);
+    const ribbon_level level = detail::plan_ribbon_level(keys, eps, planned_attempt);
     bytes += level.bytes();
     if (!level.bumps) return bytes;
     left = bumped_keys(left, level);
@@ -117,19 +117,11 @@ ribbon_level detail::plan_ribbon_level(std::uint64_t n, double eps, unsigned att
     groups = n * load_denominator / (8 * load_numerator);
     level.shards = std::max<std::uint64_t>(1, (groups + shard_starts / 2) / shard_starts);
   } else {
-    groups = (n + n / 32 + n / 256 + 7) / 8;
-    for (unsigned i = 4; i <= attempt; i += 4) groups += groups / 16 + 1;
-    groups = std::max<std::uint64_t>(groups, detail::window_64::groups);
+    groups = std::max<std::uint64_t>((n + 7) / 8 + attempt / 8, detail::window_64::groups);
   }
-  // A cut inside a shard needs one more system. If that costs more than the columns it saves, all
-  // slots have the larger number of columns.
-  ribbon_level mixed = level;
-  set_starts(level, groups, level.shards);
+  set_starts(level, groups);
   set_rate(level, eps);
-  level.cut = level.cut == level.all_starts() ? level.cut : 0;
-  set_starts(mixed, level.bumps ? groups : groups + tail, level.shards + 1);
-  set_rate(mixed, eps);
-  return mixed.bytes() < level.bytes() ? mixed : level;
+  return level;
 }
 
 result<void> detail::check_ribbon_rate(double eps, std::uint64_t n) {

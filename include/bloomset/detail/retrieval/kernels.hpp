@@ -18,8 +18,7 @@ struct retrieval_levels {
   std::span<const retrieval_level_view> levels;
 };
 
-/// A system of equations: those of a run of starts of one shard, with equally many columns. The
-/// caller owns the memory.
+/// A system of equations: those of one shard. The caller owns the memory.
 struct retrieval_job {
   const std::uint64_t* keys = nullptr;    ///< hashes at this level, sorted by start
   const std::uint32_t* values = nullptr;  ///< of the keys; none: their fingerprints
@@ -27,6 +26,7 @@ struct retrieval_job {
   std::uint64_t starts = 0;
   std::uint64_t groups = 0;  ///< starts, and those of a window except one
   std::uint32_t columns = 0;
+  std::uint64_t cut = 0;             ///< the last column of fingerprints is 0 for starts below it
   bool bumps = false;                ///< else a contradiction is a failure
   std::uint64_t first_bucket = 0;    ///< index of the first bucket in codes
   std::byte* codes = nullptr;        ///< initially zero

@@ -77,8 +77,9 @@ struct retrieval_level_view {
   std::uint64_t shards;
   std::uint64_t starts;
   std::uint64_t cut;
-  std::uint64_t lower_at;  ///< group g below the cut is at lower_at + columns g
-  std::uint64_t upper_at;  ///< group g above it is at upper_at + (columns + 1) g, modulo 2^64
+  std::uint64_t cut_group;  ///< the first group with one more column, or the number of groups
+  std::uint64_t lower_at;   ///< group g below it is at lower_at + columns g
+  std::uint64_t upper_at;   ///< group g from it on is at upper_at + (columns + 1) g, modulo 2^64
   std::uint64_t codes_at;
   std::uint64_t code_mask;  ///< 0 in a level that does not bump, where codes_at is a zero
   std::uint32_t columns;
@@ -89,7 +90,9 @@ struct retrieval_place {
   const std::byte* window;
   const std::byte* code;  ///< the byte with the code of its bucket
   std::uint32_t start;    ///< among the starts of the four buckets of this byte
-  std::uint32_t columns;
+  std::uint16_t columns;
+  std::uint16_t
+      lower_groups;  ///< if the cut is inside the window: its groups below the cut; else 0
 };
 
 /// The start in shard mulhi64(y, shards): the lower half of y * shards is uniform again.
@@ -109,9 +112,11 @@ inline retrieval_place retrieval_place_of(const std::byte* payload,
   const bool upper = start >= level.cut;
   const std::uint32_t columns = level.columns + upper;
   const std::uint64_t group = start + (Window::groups - 1) * shard;
+  const std::uint64_t below = level.cut_group - group;  // modulo 2^64: large above the cut
   return {payload + ((upper ? level.upper_at : level.lower_at) + group * columns),
           payload + (level.codes_at + ((start / code_starts) & level.code_mask)),
-          static_cast<std::uint32_t>(start % code_starts), columns};
+          static_cast<std::uint32_t>(start % code_starts), static_cast<std::uint16_t>(columns),
+          static_cast<std::uint16_t>(below < Window::groups ? below : 0)};
 }
 
 template <class Window>
@@ -141,9 +146,31 @@ inline std::uint32_t value_of_slots(const std::byte* slots, std::uint32_t column
   return value & column_mask(columns);
 }
 
+/// The two parts of a row whose window has the cut in it: groups of `columns` bytes, and groups of
+/// one byte more from `upper_at` on.
+struct divided_row {
+  const std::byte* upper_at;
+  std::uint64_t lower;
+  std::uint64_t upper;
+};
+[[gnu::always_inline]] inline divided_row row_across_cut(const retrieval_place& place,
+                                                         std::uint64_t row) noexcept {
+  const unsigned lower_slots = 8U * place.lower_groups;  // 8 .. 56
+  return {place.window + std::size_t{place.lower_groups} * place.columns,
+          row & ((std::uint64_t{1} << lower_slots) - 1), row >> lower_slots};
+}
+
 /// The value of hash y at its place.
 template <class Window>
 inline std::uint32_t value_at(const retrieval_place& place, std::uint64_t y) noexcept {
+  if constexpr (Window::groups == 8) {  // levels of wider windows have no cut
+    if (place.lower_groups != 0) {
+      const divided_row row = row_across_cut(place, retrieval_row(y));
+      return value_of_slots(place.window, place.columns, row.lower) ^
+             (value_of_slots(row.upper_at, place.columns + 1U, row.upper) &
+              column_mask(place.columns));
+    }
+  }
   std::uint32_t value = value_of_slots(place.window, place.columns, retrieval_row(y));
   if constexpr (Window::groups == 16) {
     value ^= value_of_slots(place.window + std::size_t{8} * place.columns, place.columns,
@@ -152,7 +179,7 @@ inline std::uint32_t value_at(const retrieval_place& place, std::uint64_t y) noe
   return value;
 }
 
-/// value_at with one column, in a third of the time.
+/// value_at with one column and no cut, in a third of the time.
 template <class Window>
 inline std::uint32_t bit_at(const retrieval_place& place, std::uint64_t y) noexcept {
   std::uint64_t sum = load<std::uint64_t>(place.window) & retrieval_row(y);
@@ -186,8 +213,9 @@ bool trace_retrieval(const std::byte* payload, std::span<const retrieval_level_v
     const retrieval_place place = retrieval_place_of<Window>(payload, level, y);
     const auto window_at = static_cast<std::uint64_t>(place.window - payload);
     const auto code_at = static_cast<std::uint64_t>(place.code - payload);
-    const bool has_window =
-        has(byte_interval{window_at, window_at + std::uint64_t{Window::groups} * place.columns});
+    std::uint64_t size = std::uint64_t{Window::groups} * place.columns;
+    if (place.lower_groups != 0) size += Window::groups - place.lower_groups;
+    const bool has_window = has(byte_interval{window_at, window_at + size});
     // A level that does not bump has no codes.
     if (level.code_mask != 0 && !has(byte_interval{code_at, code_at + 1})) return false;
     if (!is_bumped<Window>(place)) return has_window;

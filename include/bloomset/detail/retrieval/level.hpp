@@ -9,14 +9,16 @@ namespace bloomset::detail {
 
 /// A level. The first has all keys; each other has the keys that the level before bumped. A level
 /// has shards of equal shape. A shard is a system of linear equations over slots. A start is a
-/// position where a key's window of slots may begin; starts are numbered across all shards. Starts
-/// below the cut have `columns` bits per slot, the others one more, so that the mean rate of a
-/// filter can have any value. A shard that the cut divides is two systems.
+/// position where a key's window of slots may begin; starts are numbered across all shards. Keys
+/// whose start is below the cut have values of `columns` bits, the others of one more, so that the
+/// mean rate of a filter can have any value. A shard that the cut divides is solved with the
+/// greater number of columns, the last of them zero for keys below the cut. Because the slots from
+/// the cut on satisfy all equations that start there, only they store the last column.
 struct retrieval_level {
   std::uint64_t seed = 0;  ///< below 2^63; 0: the hash of the level before, unchanged
   std::uint64_t shards = 1;
   std::uint64_t starts = 1;   ///< per shard; a multiple of bucket_starts() if there are several
-  std::uint64_t cut = 0;      ///< 0 .. all_starts(); if it bumps, such a multiple or all
+  std::uint64_t cut = 0;      ///< 0 .. all_starts(); all of them with windows of 128 slots
   std::uint32_t columns = 0;  ///< r, 0 .. 31; 32 only if the cut is all_starts()
   std::uint32_t width = 64;   ///< W, slots of a window: 64 or 128
   bool bumps = false;         ///< whether keys may be in the next level
@@ -25,12 +27,15 @@ struct retrieval_level {
   std::uint64_t window_groups() const noexcept { return width / 8; }
   /// Starts that share a code of 2 bits.
   std::uint64_t bucket_starts() const noexcept { return width == 64 ? 16 : 64; }
-  /// Groups of 8 slots of `columns` bits. A system of equations has window_groups() - 1 more groups
-  /// than starts.
-  std::uint64_t lower_groups() const noexcept;
-  /// Groups of 8 slots of `columns` + 1 bits.
-  std::uint64_t upper_groups() const noexcept;
-  std::uint64_t slots() const noexcept { return 8 * (lower_groups() + upper_groups()); }
+  /// Groups of 8 slots. A shard has window_groups() - 1 more groups than starts.
+  std::uint64_t groups() const noexcept { return all_starts() + (window_groups() - 1) * shards; }
+  /// Those of `columns` bits per slot, which come first.
+  std::uint64_t lower_groups() const noexcept {
+    return cut + (window_groups() - 1) * (cut / starts);
+  }
+  /// Those of `columns` + 1 bits.
+  std::uint64_t upper_groups() const noexcept { return groups() - lower_groups(); }
+  std::uint64_t slots() const noexcept { return 8 * groups(); }
   std::uint64_t code_bytes() const noexcept {
     const std::uint64_t code_starts = 4 * bucket_starts();  // of a byte
     return bumps ? (all_starts() + code_starts - 1) / code_starts : 0;
@@ -58,9 +63,8 @@ bool are_possible(std::span<const retrieval_level> levels, std::uint32_t columns
 /// The bytes of all levels.
 std::uint64_t retrieval_bytes(std::span<const retrieval_level> levels) noexcept;
 
-/// Sets the starts per shard of a level of `groups` groups, which `systems` systems of equations
-/// share.
-void set_starts(retrieval_level& level, std::uint64_t groups, std::uint64_t systems) noexcept;
+/// Sets the starts per shard of a level of about `groups` groups.
+void set_starts(retrieval_level& level, std::uint64_t groups) noexcept;
 
 /// The level of width W for n >= 1 keys of r bits each, without its seed. `attempt` counts the
 /// tries of a last level, which does not bump, from 0. Every few tries the level is larger, which

@@ -21,8 +21,19 @@ struct lookup {
   std::uint64_t hash;
 };
 
+// Apart, so that the path of nearly all keys stays short.
+[[gnu::noinline, gnu::cold]] std::uint32_t value_across_cut(const retrieval_place& place,
+                                                            std::uint64_t hash) {
+  const divided_row row = row_across_cut(place, retrieval_row(hash));
+  return value(place.window, place.columns, row.lower) ^
+         (value(row.upper_at, place.columns + 1U, row.upper) & column_mask(place.columns));
+}
+
 template <class Window>
 inline std::uint32_t value_in_window(const retrieval_place& place, std::uint64_t hash) {
+  if constexpr (Window::groups == 8) {
+    if (place.lower_groups != 0) [[unlikely]] return value_across_cut(place, hash);
+  }
   std::uint32_t found = value(place.window, place.columns, retrieval_row(hash));
   if constexpr (Window::groups == 16) {
     found ^= value(place.window + std::size_t{8} * place.columns, place.columns,
@@ -287,7 +298,7 @@ struct band<window_128> {
 template <class Window, bool HasValues>
 inline bool add_start(const retrieval_job& job, band<Window>& solved, std::size_t start) {
   const unsigned rotation = start % Window::groups * 8;
-  const std::uint32_t mask = column_mask(job.columns);
+  const std::uint32_t mask = column_mask(job.columns - (start < job.cut));
   for (std::size_t i = job.begins[start]; i < job.begins[start + 1]; ++i) {
     const std::uint64_t hash = job.keys[i];
     const std::uint32_t result = HasValues ? job.values[i] : fingerprint_of(hash) & mask;
