@@ -32,8 +32,9 @@ function picture({trace, index, width}) {
   const last = (one) => (!one.passes ? '–' : !known(one.word) ? '?' : members.has(one.word) ? '1' : '0');
   const [second, third] = [Math.max(80, width * 0.3), Math.max(190, width * 0.72)];
   const text = (at, line, words, more = {}) => s('text', {x: at, y: below + line * high, ...more}, words);
-  const words = all.map((one, i) => s('g', {class: `word${one.word === row?.word ? ' now' : ''}`, 'data-word': one.word, 'data-bit': last(one)},
-    text(4, i + 1, one.word.length > 14 ? `${one.word.slice(0, 13)}…` : one.word, {'font-weight': members.has(one.word) ? 700 : null}),
+  const words = all.map((one, i) => s('g', {class: `word${one.word === row?.word ? ' now' : ''}`, 'data-word': one.word,
+    'data-equation': equation(one), 'data-bit': last(one)},
+    text(4, i + 1, one.word.length > 14 ? `${one.word.slice(0, 13)}…` : one.word, {class: members.has(one.word) ? 'member' : ''}),
     text(second, i + 1, `${equation(one)} ${one.passes ? '✓' : '✗'}`),
     text(third, i + 1, last(one))));
   return svg(width, below + (all.length + 1) * high, {class: 'exact',

@@ -224,6 +224,32 @@ def test_a_cuckoo_filter_moves_others_to_make_room(page, bloomset):
     assert ("moves from bucket" in told) == ("moves from bucket" in said)
 
 
+def test_an_exact_filter_shows_both_levels_as_explain_does(page, bloomset):
+    members, others = "ant,bee,cat,dog", "fox,hen,owl,pig,rat,sow,yak,eel"
+    page.open(kind="exact", exactSlots="6", others=others, steps="+" + members.replace(",", ",+") + ",?ant,?fox,?gnu")
+    said = bloomset("explain", "--exact", "--bits", "6", "--insert", members, "--others", others).decode()
+    rows = [line.split() for line in said.splitlines() if " = " in line and line.split()[0] in (members + "," + others).split(",")]
+    passing = {row[0] for row in rows if row[-1] == "passes"}
+    bits = dict(zip(page.attributes(".word", "data-word"), page.attributes(".word", "data-bit")))
+    assert bits == {**dict.fromkeys(members.split(","), "1"),
+                    **{word: "0" if word in passing else "–" for word in others.split(",")},
+                    **({"gnu": bits["gnu"]} if "gnu" in bits else {})}
+    equations = dict(zip(page.attributes(".word", "data-word"), page.attributes(".word", "data-equation")))
+    for word, *equation in rows:
+        end = equation.index("=") + 2
+        assert " ".join(equation[:end]).replace("^", "⊕") == equations[word]
+    assert len(page.all(".slot")) == 6
+    verdicts = []
+    for button in page.all("#steps li > button:first-child"):
+        button.click()
+        assert len(page.all(".slot.possible")) == 3
+        verdicts.append(page.verdict())
+    assert verdicts[:5] == ["exact_held"] * 4 + ["exact_yes"]
+    assert verdicts[5] in ("exact_no_equation", "exact_no_bit") and verdicts[6] in ("exact_no_equation", "exact_unknown")
+    page.open(kind="exact", steps="?ant", lang="de")
+    assert "Es gibt keine Mitglieder" in page.text("#problem")
+
+
 def test_a_vector_quotient_filter_puts_a_key_into_one_of_two_blocks_and_takes_it_back(page):
     page.open(kind="vector_quotient", steps="+ant,+bee,+ant,-ant,?ant,-ant,?ant")
     taken = []

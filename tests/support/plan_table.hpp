@@ -150,7 +150,7 @@ inline constexpr auto pinned = std::to_array<pinned_plans>({
     {"exact", 0x88e3f06b9d4ccb62},
     {"expandable", 0x19ba467028714813},
     {"fuse", 0x8550f5205aa7b650},
-    {"ribbon", 0x2a21d3fbddf14c99},
+    {"ribbon", 0xef5adc6f91ab22ea},
     {"scalable_bloom", 0xc030104b65236450},
     {"vector_quotient", 0x5950075199450c9b},
 });

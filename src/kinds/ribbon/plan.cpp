@@ -52,15 +52,17 @@ double bumped_keys(double n, const ribbon_level& level) noexcept {
   return n - slots + empty + 6 * std::sqrt(empty);
 }
 
-/// A last level seldom needs more tries than this (measured).
-constexpr unsigned planned_attempt = 40;
+/// The tries of a last level that a plan expects, and those that a build with a size limit has room
+/// for, which it seldom exceeds (measured).
+constexpr unsigned expected_attempt = 12;
+constexpr unsigned largest_attempt = 40;
 
-std::uint64_t bytes_for(std::uint64_t n, double eps) noexcept {
+std::uint64_t bytes_for(std::uint64_t n, double eps, unsigned attempt = expected_attempt) noexcept {
   std::uint64_t bytes = detail::retrieval_padding;
   auto left = static_cast<double>(n);
   while (true) {
     const auto keys = static_cast<std::uint64_t>(std::ceil(left));
-    const ribbon_level level = detail::plan_ribbon_level(keys, eps, planned_attempt);
+    const ribbon_level level = detail::plan_ribbon_level(keys, eps, attempt);
     bytes += level.bytes();
     if (!level.bumps) return bytes;
     left = bumped_keys(left, level);
@@ -81,19 +83,18 @@ result<void> check_ranges(const ribbon_spec& spec) {
 double rate_that_fits(std::uint64_t n, std::uint64_t bits) noexcept {
   const double collisions = f::hash_collision_fpr(static_cast<double>(n));
   const auto fits = [&](double log2_eps) {
-    return bytes_for(n, numeric::exp2(log2_eps)) * 8 <= bits;
+    return bytes_for(n, numeric::exp2(log2_eps), largest_attempt) * 8 <= bits;
   };
   const double least = fits(-32) ? -32 : detail::first_good_real(-32, 0, 50, fits);
   return std::min(numeric::exp2(least) + collisions, 1.0);
 }
 
 std::uint64_t keys_that_fit(double eps, std::uint64_t bits) noexcept {
-  return detail::first_good(
-             0, max_ribbon_keys + 1,
-             [&](std::uint64_t n) {
-               return bytes_for(n, rate_of_columns(static_cast<double>(n), eps)) * 8 > bits;
-             }) -
-         1;
+  const auto are_too_many = [&](std::uint64_t n) {
+    const double rate = rate_of_columns(static_cast<double>(n), eps);
+    return bytes_for(n, rate, largest_attempt) * 8 > bits;
+  };
+  return detail::first_good(0, max_ribbon_keys + 1, are_too_many) - 1;
 }
 
 constexpr auto level_fields = [](auto& block, auto& level) {
