@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes the packages for other languages, with the WebAssembly modules of this tree:
 #   language-packages.sh OUT
-# OUT gets bloomset-VERSION.tgz for npm, bloomset-go-VERSION.tar.gz with the Go module, and bloomset-VERSION.jar, which Maven makes.
+# OUT gets bloomset-VERSION.tgz for npm, bloomset-go-VERSION.tar.gz with the Go module, bloomset-VERSION.jar, which Maven makes, and
+# bloomset-VERSION.crate for cargo. Without cargo, which Debian 12 has only in an older version, the crate is left out with a line.
 # 'scripts/install-packages.sh build explorer packages' installs the tools.
 set -euo pipefail
 (($# == 1)) || { echo "language-packages.sh: give the folder for the packages" >&2; exit 2; }
@@ -27,3 +28,9 @@ tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owne
   gzip -9n >"$out/bloomset-go-$version.tar.gz"
 (cd java && mvn --batch-mode --quiet package -DskipTests "-Dproject.build.outputTimestamp=$SOURCE_DATE_EPOCH" >&2)
 cp "java/target/bloomset-$version.jar" "$out"
+if command -v cargo >/dev/null; then
+  (cd rust && cargo package --quiet --locked --no-verify --allow-dirty >&2)
+  cp "rust/target/package/bloomset-$version.crate" "$out"
+else
+  echo "language-packages.sh: cargo is not installed, so there is no crate for Rust" >&2
+fi
