@@ -1,8 +1,10 @@
 import type {Key, ReaderInfo, Source} from './reader.js';
 import {Reader} from './reader.js';
+import type {Limits} from './remote.js';
 
 export {BloomsetError} from './reader.js';
 export type {ErrorCode, Key, Source} from './reader.js';
+export type {Limits} from './remote.js';
 
 export type Kind = 'blocked_bloom' | 'bloom' | 'counting_bloom' | 'vector_quotient' | 'cuckoo' | 'expandable'
   | 'scalable_bloom' | 'fuse' | 'ribbon' | 'exact';
@@ -124,6 +126,68 @@ export class Filter extends Reader {
 
 /** Opens a filter file of any kind. With `writable` it can be changed. `key` is the secret key of a filter that was made with one. */
 export function open(source: Source, options?: {writable?: boolean; key?: Uint8Array}): Promise<Filter>;
+/** A file that a manifest names. */
+export interface PublishedFile {
+  file: string;
+  bytes: number;
+  sha256: string;
+}
+
+/** The manifest of a published folder. */
+export interface Manifest {
+  format: string;
+  sequence: number;
+  published: string;
+  valid_until?: string;
+  max_fpr: number;
+  labels: Record<string, string>;
+  base: PublishedFile;
+  patches: (PublishedFile & {from: string})[];
+  layers: (PublishedFile & {keys: number})[];
+}
+
+/** What a followed filter needs to continue where it was. It can be stored in IndexedDB, for example. */
+export interface Saved {
+  manifest: string;
+  base: Uint8Array;
+  layers: Uint8Array[];
+}
+
+/** What a refresh did. */
+export interface Refreshed {
+  /** Whether the filter is another one now. */
+  changed: boolean;
+  sequence: number;
+  /** Whether the whole filter was read. */
+  whole: boolean;
+  /** The numbers of patches and of layers that were read. */
+  patches: number;
+  layers: number;
+  /** The bytes that were read, with the manifest. */
+  bytes: number;
+}
+
+/** A filter that is published in a folder. It keeps the files, so it needs twice the memory of the filter. */
+export class FollowedFilter extends Reader {
+  info(): Info;
+  /**
+   * Reads what the folder has new, and answers with it from then on. Every file is checked by the SHA-256 in the manifest.
+   * After a failure nothing is changed. An older publication than the present one is refused.
+   */
+  refresh(): Promise<Refreshed>;
+  readonly manifest: Manifest;
+  /** The number of the publication. */
+  readonly sequence: number;
+  /** When the publication ends, if the publisher says so. Only refresh() checks it. */
+  readonly validUntil: Date | undefined;
+  save(): Saved;
+}
+
+/**
+ * Follows a filter that `bloomset publish` wrote to a folder: its URL, or its path in Node, Deno and Bun. With `saved`, it
+ * begins with what save() returned, and reads nothing before refresh().
+ */
+export function follow(folder: string | URL, options?: Limits & {saved?: Saved; key?: Uint8Array}): Promise<FollowedFilter>;
 /** The figures of the filter in a file, which needs no secret key. */
 export function info(source: Source): Promise<Info>;
 /** An empty filter, to add keys to. */

@@ -2,9 +2,10 @@
 
 import {Instance} from './lib/instance.js';
 import {Filter, checkKey, openIn} from './lib/filter.js';
+import {FollowedFilter} from './lib/follow.js';
 import {bytesOf, compile} from './lib/source.js';
 
-export {Filter};
+export {Filter, FollowedFilter};
 export {BloomsetError} from './lib/error.js';
 
 let module;
@@ -44,6 +45,13 @@ export async function open(source, {writable = false, key} = {}) {
   const instance = await newInstance();
   await openIn(instance, source, writable, key);
   return new Filter(instance);
+}
+
+/** Follows a filter that is published in a folder of a web server, or here. */
+export async function follow(folder, {saved, ...options} = {}) {
+  const followed = new FollowedFilter(folder, options, newInstance);
+  await (saved === undefined ? followed.refresh() : followed.restore(saved));
+  return followed;
 }
 
 /** The figures of the filter in a file, which needs no secret key. */

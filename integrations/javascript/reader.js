@@ -1,17 +1,13 @@
 // The small entry: filters are opened and queried. index.js has everything.
 
 import {Instance} from './lib/instance.js';
-import {Reader as AnyReader, instanceOf, openIn} from './lib/filter.js';
+import {SmallReader, openIn} from './lib/filter.js';
 import {compile} from './lib/source.js';
 
 export {BloomsetError} from './lib/error.js';
 
 /** A filter that is queried. */
-export class Reader extends AnyReader {
-  info() {
-    return {...super.info(), planned_fpr: this[instanceOf].call('bloomset_planned_fpr')};
-  }
-}
+export class Reader extends SmallReader {}
 
 let module;
 

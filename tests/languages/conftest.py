@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -14,6 +15,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOOMSET = pathlib.Path(os.path.abspath(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset")))
 PACKAGES = BLOOMSET.parent / "languages"
 VECTORS = ROOT / "tests" / "languages" / "vectors.json"
+sys.path.append(str(ROOT / "tests" / "support"))
+
+# No network, no services of the browser's own.
+CHROMIUM = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+            "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage")
 
 
 def missing(why, details=""):
@@ -48,3 +54,24 @@ def run():
         return done.stdout
 
     return start
+
+
+@pytest.fixture
+def browser(tmp_path):
+    """Chromium without a window."""
+    if not (shutil.which("chromium") and shutil.which("chromedriver")):
+        missing("chromium and chromium-driver are not installed, so no browser is tried here")
+    try:
+        from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service
+    except ImportError:
+        missing("python3-selenium is not installed, so no browser is tried here")
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for argument in CHROMIUM:
+        options.add_argument(argument)
+    options.add_argument(f"--user-data-dir={tmp_path / 'chromium'}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+    yield driver
+    driver.quit()

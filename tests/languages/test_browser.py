@@ -6,12 +6,7 @@ import json
 import shutil
 import threading
 
-import pytest
-from conftest import ROOT, VECTORS, missing
-
-# No network, no services of the browser's own.
-ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-             "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage")
+from conftest import ROOT, VECTORS
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>bloomset</title>
 <script type="module">
@@ -53,26 +48,6 @@ import {answersOf} from './answers.js';
 const vectors = await (await fetch('./vectors.json')).json();
 postMessage(await answersOf(vectors, open));
 """
-
-
-@pytest.fixture
-def browser(tmp_path):
-    if not (shutil.which("chromium") and shutil.which("chromedriver")):
-        missing("chromium and chromium-driver are not installed, so no browser is tried here")
-    try:
-        from selenium import webdriver
-        from selenium.webdriver.chrome.service import Service
-    except ImportError:
-        missing("python3-selenium is not installed, so no browser is tried here")
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for argument in ARGUMENTS:
-        options.add_argument(argument)
-    options.add_argument(f"--user-data-dir={tmp_path / 'chromium'}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
-    yield driver
-    driver.quit()
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):

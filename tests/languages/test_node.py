@@ -18,23 +18,25 @@ def test_its_own_tests(package, run):
 
 def test_the_modules_import_nothing(package, run):
     script = """
-        for (const name of ['bloomset', 'bloomset-reader']) {
+        for (const name of ['bloomset', 'bloomset-reader', 'bloomset-remote']) {
           const bytes = require('fs').readFileSync(name + '.wasm');
           console.log(name, WebAssembly.Module.imports(new WebAssembly.Module(bytes)).length,
                       require('zlib').gzipSync(bytes, {level: 9}).length);
         }"""
     lines = run("node", "-e", script, cwd=package("javascript", "node")).split("\n")
-    whole, reader = (line.split() for line in lines if line)
-    assert whole[1] == "0" and reader[1] == "0"
+    whole, reader, remote = (line.split() for line in lines if line)
+    assert whole[1] == reader[1] == remote[1] == "0"
     assert int(reader[2]) <= 60_000, "the reader is for pages whose size counts"
+    assert int(remote[2]) <= 75_000, "so is this one"
 
 
 def test_a_program_that_installs_the_archive(package, run, tmp_path):
     folder = package("javascript", "node", "npm")
     packed = json.loads(run("npm", "pack", "--json", "--ignore-scripts", "--pack-destination", tmp_path, cwd=folder))
     names = {file["path"] for file in packed[0]["files"]}
-    assert names == {"LICENSE", "README.md", "package.json", "index.js", "index.d.ts", "reader.js", "reader.d.ts", "bloomset.wasm",
-                     "bloomset-reader.wasm", "lib/error.js", "lib/filter.js", "lib/instance.js", "lib/source.js"}
+    assert names == {"LICENSE", "README.md", "package.json", "index.js", "index.d.ts", "reader.js", "reader.d.ts", "remote.js",
+                     "remote.d.ts", "bloomset.wasm", "bloomset-reader.wasm", "bloomset-remote.wasm", "lib/error.js", "lib/filter.js",
+                     "lib/follow.js", "lib/http.js", "lib/instance.js", "lib/manifest.js", "lib/source.js"}
     program = tmp_path / "program"
     program.mkdir()
     (program / "package.json").write_text('{"type": "module"}')

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from conftest import BLOOMSET, ROOT, missing
+from web_servers import nginx, served, surroundings  # noqa: F401
 
 PAGE = (ROOT / "docs" / "reference" / "languages.md").read_text()
 
@@ -27,12 +28,32 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_javascript(package, run, folder):
+SERVER = "https://lists.example.org"
+
+
+def test_javascript(package, run, folder, served, nginx):
     (folder / "node_modules").mkdir()
     (folder / "node_modules" / "bloomset").symlink_to(package("javascript", "node"))
+    shutil.copy(folder / "words.bloom", served)
+    (served / "public").symlink_to(folder / "public")
     for program, output in programs("js"):
-        (folder / "main.mjs").write_text(program)
-        assert run("node", "main.mjs", cwd=folder) == output
+        (folder / "main.mjs").write_text(program.replace(SERVER, nginx.url))
+        assert run("node", "main.mjs", cwd=folder, PATH=f"{BLOOMSET.parent}:{os.environ['PATH']}") == output
+
+
+def test_rust(package, run, folder):
+    crate = package("rust", "cargo")
+    for number, (program, output) in enumerate(programs("rust")):
+        source = folder / f"rust{number}"
+        (source / "src").mkdir(parents=True)
+        (source / "src" / "main.rs").write_text(program)
+        (source / "Cargo.toml").write_text(
+            f'[package]\nname = "words"\nversion = "1.0.0"\nedition = "2021"\n[dependencies]\nbloomset = {{path = "{crate}"}}\n')
+        done = subprocess.run(["cargo", "build", "--quiet"], cwd=source, capture_output=True, text=True, timeout=300, check=False)
+        if "failed to get" in done.stderr or "failed to download" in done.stderr:
+            missing("cargo cannot fetch xxhash-rust: is its registry reachable?", done.stderr)
+        assert done.returncode == 0, done.stderr
+        assert run(source / "target" / "debug" / "words", cwd=folder) == output
 
 
 def test_go(package, run, folder):
@@ -64,15 +85,18 @@ def test_java(package, run, folder):
         assert run("java", "-cp", path, f"{name}.java", cwd=folder) == output
 
 
-def test_the_readme_of_the_package(package, run, folder):
+def test_the_readme_of_the_package(package, run, folder, served, nginx):
     """Its JavaScript, as one program each."""
     (folder / "node_modules").mkdir()
     (folder / "node_modules" / "bloomset").symlink_to(package("javascript", "node"))
     shutil.copy(folder / "words.bloom", folder / "members.bloom")
+    shutil.copy(folder / "words.bloom", served / "hosts.bloom")
+    (served / "hosts").symlink_to(folder / "public")
     readme = (ROOT / "integrations" / "javascript" / "README.md").read_text()
+    outputs = ["", "[ true, false ]\n", "false [ true, false ]\n", "true\n"]
     blocks = re.findall(r"^```js\n(.*?)^```\n", readme, re.M | re.S)
-    assert len(blocks) == 2
-    (folder / "main.mjs").write_text(blocks[0])
-    assert run("node", "main.mjs", cwd=folder) == ""
-    (folder / "main.mjs").write_text(blocks[1].replace("words.hasMany(['ann', 'dan']);", "console.log(words.hasMany(['ann', 'dan']));"))
-    assert run("node", "main.mjs", cwd=folder) == "[ true, false ]\n"
+    assert len(blocks) == len(outputs)
+    for block, output in zip(blocks, outputs):
+        (folder / "main.mjs").write_text(
+            block.replace("words.hasMany(['ann', 'dan']);", "console.log(words.hasMany(['ann', 'dan']));").replace(SERVER, nginx.url))
+        assert run("node", "main.mjs", cwd=folder) == output

@@ -34,3 +34,5 @@ def test_the_packages_have_the_version_of_the_library():
     assert json.loads((root / "integrations" / "javascript" / "package.json").read_text())["version"] == version
     pom = (root / "integrations" / "java" / "pom.xml").read_text()
     assert re.search(r"<artifactId>bloomset</artifactId>\s*<version>([\d.]+)</version>", pom)[1] == version
+    cargo = (root / "integrations" / "rust" / "Cargo.toml").read_text()
+    assert re.search(r'^version = "([\d.]+)"', cargo, re.M)[1] == version

@@ -48,7 +48,7 @@ RESULT = "include/bloomset/result.hpp"
 # hides both.
 PICTURES = ("teach/cell_array.cpp", "teach/cuckoo_table.hpp")
 # The small WebAssembly module queries views, because any_filter brings planners and builds along.
-SMALL = ("integrations/wasm/src/reader.cpp",)
+SMALL = ("integrations/wasm/src/reader.hpp",)
 
 
 # A kind's own files. No kind includes another, except those named here: a scalable Bloom filter's

@@ -26,6 +26,7 @@ events {{ worker_connections 64; }}
 http {{
   log_format asked '$request_uri|$status|$body_bytes_sent|$http_range';
   access_log {folder}/access.log asked;
+  types {{ text/html html; text/javascript js; application/wasm wasm; }}
   client_body_temp_path {folder}/t1; proxy_temp_path {folder}/t2; fastcgi_temp_path {folder}/t3;
   uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5;
   server {{
@@ -35,6 +36,12 @@ http {{
     location /whole/ {{ alias {root}/; max_ranges 0; }}
     location /single/ {{ alias {root}/; max_ranges 1; }}
     location /moved/ {{ rewrite ^/moved/(.*)$ /$1 redirect; }}
+    location /shared/ {{
+      alias {root}/;
+      add_header Access-Control-Allow-Origin *;
+      add_header Access-Control-Expose-Headers "Content-Range, ETag";
+    }}
+    location /hidden/ {{ alias {root}/; add_header Access-Control-Allow-Origin *; }}
     location /loop {{ return 302 /loop; }}
     location /secret/ {{ return 403; }}
   }}

@@ -7,7 +7,7 @@ export const instanceOf = Symbol('instance');
 /** A filter that is queried. */
 export class Reader {
   constructor(instance) {
-    Object.defineProperty(this, instanceOf, {value: instance});
+    Object.defineProperty(this, instanceOf, {value: instance, writable: true});
   }
 
   has(key) {
@@ -33,6 +33,13 @@ export class Reader {
   }
   get labels() {
     return this.info().labels;
+  }
+}
+
+/** The same in a small module, which has the rate apart. */
+export class SmallReader extends Reader {
+  info() {
+    return {...super.info(), planned_fpr: this[instanceOf].call('bloomset_planned_fpr')};
   }
 }
 
@@ -125,9 +132,10 @@ export class Filter extends Reader {
 }
 
 /** Opens the filter in a source in an instance: for both entries of the package. */
-export async function openIn(instance, source, writable, key) {
+export async function openIn(instance, source, writable, key, shown) {
   checkKey(key);
-  const {bytes, name} = await bytesOf(source);
+  const {bytes, name: own} = await bytesOf(source);
+  const name = shown ?? own;
   const at = instance.put(bytes);
   instance.lend(key, (secret) => instance.run('bloomset_open', [at, bytes.length, writable ? 1 : 0, secret], name));
   if (writable) instance.free(at);  // it has its own memory

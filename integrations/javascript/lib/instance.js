@@ -273,9 +273,9 @@ export class Instance {
     pass();
   }
 
-  /** The same for strings that are passed on in one call: names and values, one after the other. */
+  /** The same for strings or bytes that are passed on in one call: names and values, one after the other, for example. */
   withTexts(texts, use) {
-    const parts = texts.map((text) => encoder.encode(text));
+    const parts = texts.map((text) => (typeof text === 'string' ? encoder.encode(text) : text));
     const ends = new Uint32Array(parts.length);
     const size = parts.reduce((sum, part, i) => (ends[i] = sum + part.length), 0);
     const bytes = new Uint8Array(size);

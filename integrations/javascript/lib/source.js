@@ -21,6 +21,13 @@ async function responseBytes(response, name) {
   return new Uint8Array(await response.arrayBuffer());
 }
 
+/** Whether a text or URL is that of a file on this machine. */
+export function isFilePath(source) {
+  const name = String(source);
+  const isPath = typeof source === 'string' && !(ADDRESS.test(source) && !/^[a-z]:[\\/]/i.test(source));
+  return hasFiles && (isPath || name.startsWith('file:'));
+}
+
 /** The bytes of a source, and its name for messages. */
 export async function bytesOf(source) {
   if (ArrayBuffer.isView(source)) {
@@ -38,10 +45,7 @@ export async function bytesOf(source) {
     throw new TypeError('a filter is opened from bytes, a URL, the path of a file, a Blob or a Response');
   }
   const name = String(source);
-  const isPath = typeof source === 'string' && !(ADDRESS.test(source) && !/^[a-z]:[\\/]/i.test(source));
-  if (hasFiles && (isPath || name.startsWith('file:'))) {
-    return {bytes: await fileBytes(isPath ? source : new URL(source)), name};
-  }
+  if (isFilePath(source)) return {bytes: await fileBytes(name.startsWith('file:') ? new URL(source) : source), name};
   return {bytes: await responseBytes(await fetch(source), name), name};
 }
 

@@ -1,4 +1,4 @@
-// The functions that both modules have: memory of the host's arguments, and answers.
+// The functions that all modules have: memory of the host's arguments, and answers.
 
 #include <cstdlib>
 

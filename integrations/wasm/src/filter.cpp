@@ -6,6 +6,9 @@
 #include <bloomset/defaults.hpp>
 #include <bloomset/detail/core/cardinality.hpp>
 #include <bloomset/figures.hpp>
+#include <bloomset/file.hpp>
+#include <bloomset/layers.hpp>
+#include <bloomset/patch.hpp>
 #include <bloomset/plan/units.hpp>
 #include <charconv>
 #include <cstdlib>
@@ -354,6 +357,28 @@ result<void> combine(std::span<const std::byte> file, const std::byte* key, bool
   return intersects ? filter->intersect(*other) : merge_folded(*filter, *other);
 }
 
+result<void> join_layers(std::span<const std::byte> base, const texts& files) {
+  auto stored = read_stored(mapped_storage(nullptr, base), verification::always, the_bytes);
+  if (!stored) return fail(stored.error());
+  if (!stored->header.layers.empty()) {
+    return fail(errc::corrupt, "the bytes: the base has layers already; tell the publisher");
+  }
+  std::vector<std::vector<std::byte>> layers;
+  for (std::uint32_t i = 0; i < files.count; ++i) {
+    const auto layer = std::as_bytes(std::span(files[i].data(), files[i].size()));
+    layers.emplace_back(layer.begin(), layer.end());
+  }
+  auto list = layer_list::of(std::move(layers), header_checksum(base));
+  if (!list) {
+    return fail(list.error().code, std::string(the_bytes) + ": " + list.error().message);
+  }
+  stored->header.layers = std::move(*list);
+  const filter_image image{stored->header, stored->parameters, {stored->payload.bytes()}};
+  answer.resize(serialized_size(image));
+  serialize_to(image, std::as_writable_bytes(std::span(answer)));
+  return {};
+}
+
 result<void> list_kinds() {
   answer = "{";
   for (const kind_info& row : kinds()) {
@@ -546,6 +571,25 @@ BLOOMSET_EXPORT(bloomset_to_bytes) std::uint32_t bloomset_to_bytes() {
   const bloomset::filter_image image = filter->image();
   answer.resize(bloomset::serialized_size(image));
   bloomset::serialize_to(image, std::as_writable_bytes(std::span(answer)));
+  return 0;
+}
+
+/// The bytes of the filter's file with these layers, as the answer.
+BLOOMSET_EXPORT(bloomset_join_layers)
+std::uint32_t bloomset_join_layers(const std::byte* file, std::uint32_t size, const char* layers,
+                                   const std::uint32_t* ends, std::uint32_t count) {
+  return status_of(join_layers(byte_span(file, size), {layers, ends, count}));
+}
+
+/// The file that a patch makes of another, as the answer. Sentences call the patch "the bytes".
+BLOOMSET_EXPORT(bloomset_apply_patch)
+std::uint32_t bloomset_apply_patch(const std::byte* file, std::uint32_t size,
+                                   const std::byte* patch, std::uint32_t patch_size) {
+  const auto made = bloomset::apply_patch(bloomset::mapped_storage(nullptr, byte_span(file, size)),
+                                          "the old file", byte_span(patch, patch_size), the_bytes);
+  if (!made) return status_of(made.error());
+  const auto bytes = made->bytes();
+  answer.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return 0;
 }
 

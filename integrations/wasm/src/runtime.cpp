@@ -48,6 +48,15 @@ void unmap_pages(std::byte* data, std::size_t) noexcept {
   std::free(data);  // NOLINT(*-no-malloc): the pair of aligned_alloc
 }
 
+// New pages of the memory, which engines back when they are written. The instance ends with them.
+std::byte* map_sparse(std::size_t size) noexcept {
+  constexpr std::size_t page = 65536;
+  if (size > std::size_t{0} - page) return nullptr;
+  const std::size_t before = __builtin_wasm_memory_grow(0, round_up(size, page) / page);
+  return before == ~std::size_t{0} ? nullptr : reinterpret_cast<std::byte*>(before * page);
+}
+void unmap_sparse(std::byte* /*data*/, std::size_t /*size*/) noexcept {}
+
 std::uint64_t machine_bytes() noexcept {
   return std::uint64_t{1} << 32;  // what 32-bit addresses reach
 }
