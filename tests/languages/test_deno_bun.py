@@ -1,12 +1,18 @@
-"""The package for JavaScript in Deno and Bun, where they are installed: the vectors."""
+"""The package for JavaScript in Bun, and in Deno where it is installed: the vectors, and filters on a server."""
 
 import shutil
+import subprocess
 
 import pytest
+from conftest import BLOOMSET, PACKAGES, missing
+from web_servers import nginx, served, surroundings  # noqa: F401
+
+BUN = "1.4.5"
 
 PROGRAM = """
 import {readFileSync, writeFileSync} from 'node:fs';
-const {build, open} = await import(process.env.PACKAGE + '/index.js');
+const {build, follow, open} = await import(process.env.PACKAGE + '/index.js');
+const {openRemote} = await import(process.env.PACKAGE + '/remote.js');
 const {open: openReader} = await import(process.env.PACKAGE + '/reader.js');
 const vectors = JSON.parse(readFileSync(process.env.BLOOMSET_VECTORS, 'utf8'));
 const bytes = (hex) => Uint8Array.from(Buffer.from(hex, 'hex'));
@@ -22,12 +28,39 @@ for (const row of vectors.filters) {
 }
 writeFileSync('ann.bloom', (await build(['ann'])).toBytes());
 console.log(same > 50, (await open('ann.bloom')).has('ann'), (await openReader(new URL('ann.bloom', import.meta.url))).has('bob'));
+const remote = await openRemote(process.env.SERVER + '/f.bloom');
+const followed = await follow(process.env.SERVER + '/pub/');
+console.log(await remote.hasMany(['user7', 'mallory']), remote.traffic.bytes < 5000, followed.hasMany(['user7', 'mallory']));
 """
 
 
-@pytest.mark.parametrize("command", [("deno", "run", "--allow-all"), ("bun",)], ids=lambda command: command[0])
-def test_the_vectors(package, run, tmp_path, command):
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"{command[0]} is not installed, so the package for JavaScript is not tried there")
+def bun():
+    """The path of the installed one, or of the one that npm has."""
+    if (found := shutil.which("bun")) is not None:
+        return found
+    if shutil.which("npm") is None:
+        missing("neither bun nor npm is installed, so the package for JavaScript is not tried in Bun")
+    tools = PACKAGES / f"bun-{BUN}"
+    program = next(tools.glob("node_modules/@oven/bun-linux-*/bin/bun"), None)
+    if program is None:
+        tools.mkdir(exist_ok=True)
+        (tools / "package.json").write_text("{}")
+        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1", f"bun@{BUN}"],
+                              cwd=tools, capture_output=True, text=True, timeout=300, check=False)
+        program = next(tools.glob("node_modules/@oven/bun-linux-*/bin/bun"), None)
+        if done.returncode != 0 or program is None:
+            missing("npm cannot install Bun: is its registry reachable?", done.stderr)
+    return program
+
+
+@pytest.mark.parametrize("engine", ["deno", "bun"])
+def test_the_vectors(package, run, tmp_path, engine, nginx, served):
+    if engine == "deno" and shutil.which("deno") is None:
+        pytest.skip("deno is not installed, so the package for JavaScript is not tried there")
+    command = ("deno", "run", "--allow-all") if engine == "deno" else (bun(),)
+    keys = "".join(f"user{i}\n" for i in range(100_000)).encode()
+    subprocess.run([BLOOMSET, "build", "-q", "-o", served / "f.bloom"], input=keys, check=True)
+    subprocess.run([BLOOMSET, "publish", "-q", served / "pub", served / "f.bloom"], check=True)
     (tmp_path / "main.mjs").write_text(PROGRAM)
-    assert run(*command, "main.mjs", cwd=tmp_path, PACKAGE=str(package("javascript"))) == "true true false\n"
+    said = run(*command, "main.mjs", cwd=tmp_path, PACKAGE=str(package("javascript")), SERVER=nginx.url)
+    assert said.replace(" ", "") == "truetruefalse\n[true,false]true[true,false]\n"
