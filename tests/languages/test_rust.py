@@ -22,7 +22,7 @@ def crate(package):
     folder = package("rust", "cargo")
     done = subprocess.run(["cargo", "fetch", "--locked"], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0:
-        missing("cargo cannot fetch the packages in Cargo.lock: is its registry reachable, and Rust at least 1.70?", done.stderr)
+        missing("cargo cannot fetch the packages in Cargo.lock: is its registry reachable, and Rust at least 1.73?", done.stderr)
     return folder
 
 
