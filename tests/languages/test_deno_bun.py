@@ -1,4 +1,4 @@
-"""The package for JavaScript in Bun, and in Deno where it is installed: the vectors, and filters on a server."""
+"""The package for JavaScript in Deno and Bun: the vectors, and filters on a server."""
 
 import shutil
 import subprocess
@@ -7,7 +7,9 @@ import pytest
 from conftest import BLOOMSET, PACKAGES, missing
 from web_servers import nginx, served, surroundings  # noqa: F401
 
-BUN = "1.4.5"
+# For each the version of npm's package, the program in it, and the words before a program's name.
+ENGINES = {"deno": ("2.9.6", "node_modules/@deno/linux-*-glibc/deno", ("run", "--allow-all")),
+           "bun": ("1.4.5", "node_modules/@oven/bun-linux-*/bin/bun", ())}
 
 PROGRAM = """
 import {readFileSync, writeFileSync} from 'node:fs';
@@ -34,33 +36,32 @@ console.log(await remote.hasMany(['user7', 'mallory']), remote.traffic.bytes < 5
 """
 
 
-def bun():
-    """The path of the installed one, or of the one that npm has."""
-    if (found := shutil.which("bun")) is not None:
+def path_of(engine):
+    """The installed engine, or the one that npm has."""
+    if (found := shutil.which(engine)) is not None:
         return found
     if shutil.which("npm") is None:
-        missing("neither bun nor npm is installed, so the package for JavaScript is not tried in Bun")
-    tools = PACKAGES / f"bun-{BUN}"
-    program = next(tools.glob("node_modules/@oven/bun-linux-*/bin/bun"), None)
+        missing(f"neither {engine} nor npm is installed, so the package for JavaScript is not tried in it")
+    version, place, _ = ENGINES[engine]
+    tools = PACKAGES / f"{engine}-{version}"
+    program = next(tools.glob(place), None)
     if program is None:
         tools.mkdir(exist_ok=True)
         (tools / "package.json").write_text("{}")
-        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1", f"bun@{BUN}"],
+        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1", f"{engine}@{version}"],
                               cwd=tools, capture_output=True, text=True, timeout=300, check=False)
-        program = next(tools.glob("node_modules/@oven/bun-linux-*/bin/bun"), None)
+        program = next(tools.glob(place), None)
         if done.returncode != 0 or program is None:
-            missing("npm cannot install Bun: is its registry reachable?", done.stderr)
+            missing(f"npm cannot install {engine}: is its registry reachable?", done.stderr)
     return program
 
 
-@pytest.mark.parametrize("engine", ["deno", "bun"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_the_vectors(package, run, tmp_path, engine, nginx, served):
-    if engine == "deno" and shutil.which("deno") is None:
-        pytest.skip("deno is not installed, so the package for JavaScript is not tried there")
-    command = ("deno", "run", "--allow-all") if engine == "deno" else (bun(),)
+    program = path_of(engine)
     keys = "".join(f"user{i}\n" for i in range(100_000)).encode()
     subprocess.run([BLOOMSET, "build", "-q", "-o", served / "f.bloom"], input=keys, check=True)
     subprocess.run([BLOOMSET, "publish", "-q", served / "pub", served / "f.bloom"], check=True)
     (tmp_path / "main.mjs").write_text(PROGRAM)
-    said = run(*command, "main.mjs", cwd=tmp_path, PACKAGE=str(package("javascript")), SERVER=nginx.url)
+    said = run(program, *ENGINES[engine][2], "main.mjs", cwd=tmp_path, PACKAGE=str(package("javascript")), SERVER=nginx.url)
     assert said.replace(" ", "") == "truetruefalse\n[true,false]true[true,false]\n"
