@@ -15,6 +15,7 @@
 #include "commands/all.hpp"
 #include "filters/filling.hpp"
 #include "filters/target.hpp"
+#include "publish/kept_part.hpp"
 #include "publish/manifest.hpp"
 #include "publish/sha256.hpp"
 #include "publish/source.hpp"
@@ -43,23 +44,42 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A source, and what was read from it.
+/// A source, and what was read from it for a target.
 class reader {
  public:
-  explicit reader(published_source& source) : source_(source) {}
+  reader(published_source& source, const std::string& target) : source_(source), target_(target) {}
 
   result<byte_vector> read_manifest() {
-    auto bytes = source_.read(manifest_name, 0, manifest::max_bytes + 1);
-    if (!bytes) return bytes;
-    bytes_ += bytes->size();
+    byte_vector bytes;
+    kept_part nothing;
+    if (auto ok = append(manifest_name, manifest::max_bytes + 1, bytes, nothing); !ok) {
+      return fail(std::move(ok.error()));
+    }
     return bytes;
   }
-  /// A file with the size and content that the manifest names.
+  /// A file with the size and content that the manifest names. It continues where a run before was
+  /// interrupted.
   result<byte_vector> read(const published_file& file) {
-    auto bytes = source_.read(file.name, 0, file.bytes);
-    if (!bytes) return bytes;
-    bytes_ += bytes->size();
-    if (bytes->size() != file.bytes || sha256_of(*bytes) != file.sha256) {
+    std::optional<kept_part> part;
+    if (source_.is_remote() && file.bytes >= min_kept_bytes) {
+      part.emplace(target_, file.sha256);
+    } else {
+      part.emplace();
+    }
+    auto bytes = part->bytes(file.bytes);
+    const bool had_bytes = !bytes.empty();
+    auto arrived = append(file.name, file.bytes, bytes, *part);
+    const bool is_other =
+        arrived ? !is_content(bytes, file) : arrived.error().code == errc::incompatible;
+    if (is_other && had_bytes) {
+      // The bytes before may be damaged.
+      part->clear();
+      bytes.clear();
+      arrived = append(file.name, file.bytes, bytes, *part);
+    }
+    if (!arrived) return fail(std::move(arrived.error()));
+    if (!is_content(bytes, file)) {
+      part->clear();
       return fail(errc::corrupt, fmt::format("{}: the file is not the one that the manifest names; "
                                              "fetch again later, or tell the publisher",
                                              source_.shown(file.name)));
@@ -70,7 +90,27 @@ class reader {
   std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
+  // Smaller files are read again.
+  static constexpr std::uint64_t min_kept_bytes = std::uint64_t{64} << 10;
+
+  static bool is_content(std::span<const std::byte> bytes, const published_file& file) {
+    return bytes.size() == file.bytes && sha256_of(bytes) == file.sha256;
+  }
+
+  /// Appends the rest of a file up to byte `end` to the bytes before.
+  result<void> append(const std::string& name, std::uint64_t end, byte_vector& bytes,
+                      kept_part& part) {
+    if (bytes.size() >= end) return {};
+    return source_.read(name, bytes.size(), end, [&](std::span<const std::byte> some) {
+      bytes.insert(bytes.end(), some.begin(), some.end());
+      part.append(some);
+      bytes_ += some.size();
+      return result<void>();
+    });
+  }
+
   published_source& source_;
+  std::string target_;
   std::uint64_t bytes_ = 0;
 };
 
@@ -232,6 +272,7 @@ result<status> follow(const arguments& given, reader& from) {
   if (auto ok = write_file(byte_pieces(pieces), manifest_of(given.file)); !ok) {
     return fail(std::move(ok.error()));
   }
+  kept_part::remove_all(given.file);
   if (!given.quiet) {
     std::vector<std::string> how;
     if (did.whole) how.emplace_back("the whole filter");
@@ -255,7 +296,7 @@ result<status> run(const arguments& given) {
   if (auto ok = check_target(given.file, true); !ok) return fail(std::move(ok.error()));
   std::optional<file_lock> lock;
   if (auto locked = file_lock::acquire(given.file)) lock.emplace(std::move(*locked));
-  reader from(**source);
+  reader from(**source, given.file);
   // A publisher may have replaced the files of a manifest that was just read.
   auto outcome = follow(given, from);
   for (int again = 0; again < 2 && !outcome && outcome.error().code == errc::not_found; ++again) {
@@ -291,7 +332,9 @@ command fetch_command() {
           "of new keys, or the whole filter if it is smaller. It checks them by their SHA-256, "
           "and replaces\n"
           "FILE in one step. It keeps the manifest in FILE.manifest.json, so that it can refuse "
-          "an older one.\n",
+          "an older one.\n"
+          "A transfer that was interrupted continues in the next run, from the bytes in "
+          "FILE.*.part.\n",
           fetch::define};
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "publish/manifest.hpp"
+#include "remote/download.hpp"
 #include "terminal/system.hpp"
 
 namespace bloomset::cli {
@@ -20,16 +21,16 @@ class folder_source final : public published_source {
  public:
   explicit folder_source(std::string folder) : folder_(std::move(folder)) {}
 
-  result<std::vector<std::byte>> read(const std::string& name, std::uint64_t begin,
-                                      std::uint64_t end) override {
+  result<void> read(const std::string& name, std::uint64_t begin, std::uint64_t end,
+                    const sink& use) override {
     const auto file = map_bytes(shown(name));
     if (!file) return fail(file.error());
     const std::uint64_t size = file->bytes().size();
     end = std::min(end, size);
     begin = std::min(begin, end);
-    const auto part = file->bytes().subspan(begin, end - begin);
-    return std::vector<std::byte>(part.begin(), part.end());
+    return use(file->bytes().subspan(begin, end - begin));
   }
+  bool is_remote() const noexcept override { return false; }
   std::string shown(const std::string& name) const override {
     return (std::filesystem::path(folder_) / name).string();
   }
@@ -46,29 +47,30 @@ class url_source final : public published_source {
     while (url_.ends_with('/')) url_.pop_back();
   }
 
-  result<std::vector<std::byte>> read(const std::string& name, std::uint64_t begin,
-                                      std::uint64_t end) override {
+  result<void> read(const std::string& name, std::uint64_t begin, std::uint64_t end,
+                    const sink& use) override {
     if (end - begin > limits_.max_bytes && name != manifest_name) {
       return fail(errc::unsupported,
                   fmt::format("{}: reading {} of it would exceed --max-bytes; give a larger one",
                               shown(name), format_bytes(end - begin)));
     }
-    std::vector<std::byte> bytes;
+    std::uint64_t left = end - begin;
     bool has_more = false;
-    const auto read =
+    auto read =
         download(fmt::format("{}/{}", url_, name), begin, {}, unlimited(),
                  [&](std::span<const std::byte> some) -> result<void> {
-                   const std::uint64_t left = end - begin - bytes.size();
                    has_more = some.size() > left;
                    some = some.first(std::min<std::uint64_t>(some.size(), left));
-                   bytes.insert(bytes.end(), some.begin(), some.end());
+                   left -= some.size();
+                   if (auto ok = use(some); !ok) return ok;
                    if (!has_more) return {};
                    return fail(errc::incompatible, "the file has more bytes than are needed");
                  });
-    if (!read && !has_more) return fail(read.error());
-    limits_.max_bytes -= std::min<std::uint64_t>(limits_.max_bytes, bytes.size());
-    return bytes;
+    limits_.max_bytes -= std::min(limits_.max_bytes, end - begin - left);
+    if (!read && !has_more) return fail(std::move(read.error()));
+    return {};
   }
+  bool is_remote() const noexcept override { return true; }
   std::string shown(const std::string& name) const override {
     return shown_url(fmt::format("{}/{}", url_, name));
   }

@@ -5,11 +5,12 @@
 #include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
-#include <vector>
 
-#include "remote/http.hpp"
+#include "remote/transfer.hpp"
 
 namespace bloomset::cli {
 
@@ -21,10 +22,15 @@ class published_source {
   published_source& operator=(const published_source&) = delete;
   virtual ~published_source() = default;
 
-  /// The bytes [begin, end) of a file; fewer if it ends before. Fails with not_found or io.
-  /// Allocates no more than the file has.
-  virtual result<std::vector<std::byte>> read(const std::string& name, std::uint64_t begin,
-                                              std::uint64_t end) = 0;
+  /// The next bytes of a file. A failure ends the read and is passed on.
+  using sink = std::function<result<void>(std::span<const std::byte> bytes)>;
+
+  /// Calls `use` with the bytes [begin, end) of a file, in their order; fewer if it ends before.
+  /// Fails with not_found or io, or with incompatible if the file changes meanwhile.
+  virtual result<void> read(const std::string& name, std::uint64_t begin, std::uint64_t end,
+                            const sink& use) = 0;
+  /// Whether a read may take long, and be interrupted.
+  virtual bool is_remote() const noexcept = 0;
   /// The whole name of a file, for messages.
   virtual std::string shown(const std::string& name) const = 0;
 };

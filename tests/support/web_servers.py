@@ -42,6 +42,7 @@ http {{
       add_header Access-Control-Expose-Headers "Content-Range, ETag";
     }}
     location /hidden/ {{ alias {root}/; add_header Access-Control-Allow-Origin *; }}
+    location /slow/ {{ alias {root}/; limit_rate 1m; }}
     location /loop {{ return 302 /loop; }}
     location /secret/ {{ return 403; }}
   }}

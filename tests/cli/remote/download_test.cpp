@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "remote/http.hpp"
+#include "remote/download.hpp"
 
 namespace bloomset::cli {
 namespace {
