@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bloomset/file_index.hpp>
+#include <bloomset/unread_formats.hpp>
 #include <utility>
 
 #include "filters/key_part.hpp"
@@ -14,8 +15,7 @@
 #include "input/input.hpp"
 #include "input/packing.hpp"
 #include "input/stored_reader.hpp"
-#include "remote/http.hpp"
-#include "scan/unread_formats.hpp"
+#include "remote/transfer.hpp"
 #include "terminal/declare.hpp"
 
 namespace bloomset::cli {
@@ -116,6 +116,7 @@ result<mapped_storage> filter_opener::bytes_of(const std::string& name, std::str
 
 result<opened_filter> filter_opener::open(const std::string& given, access how, verification verify,
                                           key_parts* parts) {
+  if (is_folder(given)) return open_ours(map_file(given, verify), given, how, parts);
   std::string name;
   const auto bytes = bytes_of(given, name);
   if (!bytes) return fail(bytes.error());
@@ -126,9 +127,14 @@ result<opened_filter> filter_opener::open_bytes(const mapped_storage& bytes,
                                                 const std::string& name, access how,
                                                 verification verify, key_parts* parts) {
   if (!has_signature(bytes.bytes())) return open_foreign(name, bytes, how, verify);
+  return open_ours(read_stored(bytes, verify, name), name, how, parts);
+}
+
+result<opened_filter> filter_opener::open_ours(result<stored_filter> stored,
+                                               const std::string& name, access how,
+                                               key_parts* parts) {
   ours_ = name;
-  auto stored = read_stored(bytes, verify, name);
-  if (!stored) return fail(stored.error());
+  if (!stored) return fail(std::move(stored.error()));
   if (auto ok = unlock(*stored, key_, name); !ok) return fail(std::move(ok.error()));
   if (parts != nullptr) *parts = std::exchange(stored->header.parts, {});
   auto filter = open_any(*stored, how, name);
@@ -138,16 +144,21 @@ result<opened_filter> filter_opener::open_bytes(const mapped_storage& bytes,
 
 result<std::variant<filter_info, dialects::foreign_info, std::vector<property>>>
 filter_opener::info(const std::string& given) {
-  std::string name;
-  auto bytes = bytes_of(given, name);
-  if (!bytes) return fail(std::move(bytes.error()));
-  if (!has_signature(bytes->bytes())) {
-    const auto filter = open_foreign(name, *bytes, access::read_only, verification::automatic);
-    if (!filter) return fail(filter.error());
-    return std::get<dialects::foreign_filter>(*filter).info();
+  std::string name = given;
+  result<stored_filter> stored;
+  if (is_folder(given)) {
+    stored = map_file(given);
+  } else {
+    auto bytes = bytes_of(given, name);
+    if (!bytes) return fail(std::move(bytes.error()));
+    if (!has_signature(bytes->bytes())) {
+      const auto filter = open_foreign(name, *bytes, access::read_only, verification::automatic);
+      if (!filter) return fail(filter.error());
+      return std::get<dialects::foreign_filter>(*filter).info();
+    }
+    stored = read_stored(*bytes, verification::automatic, name);
   }
   ours_ = name;
-  auto stored = read_stored(*bytes, verification::automatic, name);
   if (!stored) return fail(std::move(stored.error()));
   if (key_) {
     if (auto ok = unlock(*stored, key_, name); !ok) return fail(std::move(ok.error()));
@@ -179,8 +190,7 @@ result<opened_filter> filter_opener::open_foreign(const std::string& name,
   const auto unread = [&](certainty least) { return recognise_unread(bytes.bytes(), name, least); };
   if (format == nullptr) {
     if (const auto* const known = unread(certainty::signature); known != nullptr) {
-      return fail(errc::unsupported, fmt::format("{}: this is {}, which is not read; {}", name,
-                                                 known->what, known->remedy));
+      return not_read(*known, name);
     }
     // A length, of which bip37's first bytes consist, is a weaker sign than a packing's signature.
     const bool begins_as_other = guess.damaged != nullptr && guess.damaged->name != "bip37";
@@ -256,11 +266,6 @@ failure not_ours(failure why, std::string_view verb, const std::string& name) {
   if (!bytes || has_signature(bytes->bytes())) return why;
   const auto guess = dialects::recognise(bytes->bytes());
   const auto* const format = guess.certain != nullptr ? guess.certain : guess.damaged;
-  const auto* const known = recognise_unread(bytes->bytes(), name, certainty::signature);
-  if (guess.certain == nullptr && known != nullptr) {
-    return {errc::unsupported,
-            fmt::format("{}: this is {}, which is not read; {}", name, known->what, known->remedy)};
-  }
   if (format == nullptr) return why;
   return {
       errc::unsupported,
@@ -301,6 +306,12 @@ result<filter_change> open_to_change(
     change_options& options, std::string_view verb,
     const std::function<result<void>(const any_filter& filter)>& check) {
   if (const auto reader = find_reader(options.input); !reader) return fail(reader.error());
+  if (is_folder(options.target)) {
+    return fail(errc::unsupported,
+                fmt::format("{}: this is a folder, and '{}' changes a file; change the filter, and "
+                            "put it into the folder by 'bloomset publish'",
+                            options.target, verb));
+  }
   auto lock = file_lock::acquire(options.target);
   if (!lock) return fail(lock.error());
   const auto key = options.key.read();

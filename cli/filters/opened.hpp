@@ -46,10 +46,10 @@ class filter_opener {
  public:
   static result<filter_opener> make(const format_options& options);
 
-  /// Opens a filter file, or stdin if the name is "-". A file with the Bloomset signature is a
-  /// Bloomset filter, whatever the options are. Another file has the format that they name, or else
-  /// the one recognised by content. A filter that lacks parts of its keys is opened only with
-  /// `parts`, which receives those that it has.
+  /// Opens a filter file, the folder of a published filter, or stdin if the name is "-". A file
+  /// with the Bloomset signature is a Bloomset filter, whatever the options are. Another file has
+  /// the format that they name, or else the one recognised by content. A filter that lacks parts of
+  /// its keys is opened only with `parts`, which receives those that it has.
   result<opened_filter> open(const std::string& name, access how = access::read_only,
                              verification verify = verification::automatic,
                              key_parts* parts = nullptr);
@@ -69,6 +69,8 @@ class filter_opener {
   filter_opener() = default;
   /// The bytes of a filter. `shown` becomes its name in messages.
   result<mapped_storage> bytes_of(const std::string& name, std::string& shown);
+  result<opened_filter> open_ours(result<stored_filter> stored, const std::string& name, access how,
+                                  key_parts* parts);
   result<opened_filter> open_foreign(const std::string& name, const mapped_storage& bytes,
                                      access how, verification verify);
 

@@ -235,7 +235,7 @@ result<layer_list> get_layers(reader& from, const manifest& now,
     ++did.layers;
   }
   return named(from.shown(manifest_name),
-               layer_list::of(std::move(layers), header_checksum(base.bytes())));
+               layer_list::of(std::move(layers), layer_base_of(base.bytes())));
 }
 
 result<status> follow(const arguments& given, reader& from) {

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -6,12 +7,11 @@
 #include <bloomset/any_filter.hpp>
 #include <bloomset/file.hpp>
 #include <bloomset/layers.hpp>
-#include <bloomset/patch.hpp>
 #include <bloomset/plan/units.hpp>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "commands/all.hpp"
@@ -21,7 +21,7 @@
 #include "filters/target.hpp"
 #include "input/key_input.hpp"
 #include "input/stored_reader.hpp"
-#include "publish/manifest.hpp"
+#include "publish/folder.hpp"
 #include "publish/sha256.hpp"
 #include "terminal/declare.hpp"
 #include "terminal/secret_key.hpp"
@@ -40,13 +40,13 @@ double layer_rate(double planned) noexcept {
   return std::clamp(planned / layers_to_double, 1e-9, 1.0 / 64);
 }
 
-namespace fs = std::filesystem;
-using byte_span = std::span<const std::byte>;
+using byte_vector = std::vector<std::byte>;
 
 struct arguments {
   std::string folder;
   std::string filter;
   std::vector<std::string> layer;
+  std::vector<std::string> removed;
   std::string fpr;
   std::string layer_fpr;
   std::string valid_for;
@@ -54,59 +54,9 @@ struct arguments {
   input_options input;
   bool strict = false;
   bool quiet = false;
+
+  bool has_changes() const noexcept { return !layer.empty() || !removed.empty(); }
 };
-
-/// The folder, the manifest that is in it, and the one that is being made.
-struct folder_change {
-  fs::path folder;
-  std::optional<manifest> before;
-  manifest after;
-  std::string summary;
-
-  std::string path(const std::string& name) const { return (folder / name).string(); }
-};
-
-/// Writes a file of the folder. A file of the same name has the same content.
-result<published_file> add_file(const folder_change& change, byte_span bytes, std::string name) {
-  const std::array pieces = {bytes};
-  const std::string path = change.path(name);
-  if (auto ok = write_file(byte_pieces(pieces), path); !ok) return fail(std::move(ok.error()));
-  return published_file{std::move(name), bytes.size(), sha256_of(bytes)};
-}
-
-/// A file of the folder, which nobody may have changed.
-result<mapped_storage> published_bytes(const folder_change& change, const published_file& file) {
-  const std::string path = change.path(file.name);
-  auto bytes = map_bytes(path);
-  if (!bytes) return fail(std::move(bytes.error()));
-  if (bytes->bytes().size() != file.bytes || sha256_of(bytes->bytes()) != file.sha256) {
-    return fail(errc::corrupt,
-                path + ": the file is not the one of the manifest; publish into a new folder");
-  }
-  return bytes;
-}
-
-result<folder_change> open_folder(const std::string& name) {
-  folder_change change;
-  change.folder = name;
-  std::error_code wrong;
-  fs::create_directory(name, wrong);
-  if (!fs::is_directory(name)) {
-    return fail(errc::io,
-                name + ": the folder cannot be created; name one in a folder that exists");
-  }
-  const std::string path = change.path(manifest_name);
-  const auto text = map_bytes(path);
-  if (!text) {
-    if (text.error().code == errc::not_found) return change;
-    return fail(text.error());
-  }
-  const byte_span bytes = text->bytes();
-  auto before = manifest::read({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
-  if (!before) return fail(std::move(before.error()));
-  change.before = std::move(*before);
-  return change;
-}
 
 /// Seconds of "90m", "2h" or "7d".
 result<std::int64_t> parse_duration(std::string_view text) {
@@ -121,10 +71,10 @@ result<std::int64_t> parse_duration(std::string_view text) {
   return number * factor;
 }
 
-/// The planned rate and labels of a filter without layers.
+/// A filter without layers.
 struct base_filter {
+  stored_filter stored;
   any_filter filter;
-  std::uint64_t checksum;
 };
 
 result<base_filter> open_base(const mapped_storage& bytes, const std::string& name,
@@ -142,7 +92,7 @@ result<base_filter> open_base(const mapped_storage& bytes, const std::string& na
   }
   auto filter = open_any(*stored, access::read_only, name);
   if (!filter) return fail(std::move(filter.error()));
-  return base_filter{std::move(*filter), header_checksum(bytes.bytes())};
+  return base_filter{std::move(*stored), std::move(*filter)};
 }
 
 /// Makes the filter the base. The old one gets a patch to it.
@@ -153,10 +103,6 @@ result<void> publish_base(const arguments& given, folder_change& change,
   const auto base = open_base(*bytes, given.filter, key);
   if (!base) return fail(base.error());
   manifest& after = change.after;
-  const std::string sha256 = sha256_of(bytes->bytes());
-  auto file = add_file(change, bytes->bytes(), short_name(sha256) + ".bloom");
-  if (!file) return fail(std::move(file.error()));
-  after.base = std::move(*file);
   const double planned = base->filter.info().plan.planned_fpr;
   after.max_fpr = std::min(0.5, planned + layers_to_double * layer_rate(planned));
   if (auto ok = read_option("--fpr", given.fpr, parse_rate, after.max_fpr); !ok) {
@@ -165,48 +111,18 @@ result<void> publish_base(const arguments& given, folder_change& change,
   for (const auto& [label, value] : base->filter.labels().all()) {
     after.labels.emplace_back(label, value);
   }
-  change.summary =
-      fmt::format("{}{}", why.empty() ? "" : why + "; ", format_bytes(after.base.bytes));
-  if (!change.before) return {};
-  const manifest& before = *change.before;
-  after.patches = before.patches;
-  if (before.base.sha256 == after.base.sha256) {
-    change.summary += ", as before";
-    return {};
-  }
-  const auto old = published_bytes(change, before.base);
-  if (!old) return fail(old.error());
-  const auto patch = make_patch(*old, change.path(before.base.name), *bytes, given.filter);
-  if (!patch) return fail(patch.error());
-  if (patch->is_whole) {
-    after.patches.clear();
-    change.summary += ", without a patch, because it would not be smaller";
-    return {};
-  }
-  const std::string from = short_name(before.base.sha256);
-  auto patch_file =
-      add_file(change, patch->bytes, fmt::format("{}-{}.patch", from, short_name(sha256)));
-  if (!patch_file) return fail(std::move(patch_file.error()));
-  change.summary += fmt::format(", by a patch of {}", format_bytes(patch_file->bytes));
-  after.patches.push_back({std::move(*patch_file), from});
-  // A way that is not shorter than the whole file helps nobody.
-  std::uint64_t sum = 0;
-  std::size_t keep = 0;
-  while (keep < std::min(after.patches.size(), manifest::max_patches)) {
-    sum += after.patches[after.patches.size() - 1 - keep].file.bytes;
-    if (sum >= after.base.bytes) break;
-    ++keep;
-  }
-  after.patches.erase(after.patches.begin(),
-                      after.patches.end() - static_cast<std::ptrdiff_t>(keep));
-  return {};
+  change.summary = {why.empty() ? "" : fmt::format("a new base, because {}; ", why)};
+  change.summary.front() += format_bytes(bytes->bytes().size());
+  return replace_base(change, *bytes, given.filter);
 }
 
-/// The hashes of the layer's keys.
-result<std::vector<hash64>> read_keys(arguments& given, const base_filter& base) {
+/// The hashes of keys, ascending, as the base hashes them.
+result<std::vector<hash64>> read_keys(arguments& given, const base_filter& base,
+                                      const std::vector<std::string>& names) {
+  if (names.empty()) return std::vector<hash64>();
   const label_list& labels = base.filter.labels();
   const std::array filters = {labelled_filter{given.folder, &labels}};
-  given.input.names = given.layer;
+  given.input.names = names;
   const auto opened = open_keys(given.input, filters, verb, given.strict);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
@@ -218,107 +134,184 @@ result<std::vector<hash64>> read_keys(arguments& given, const base_filter& base)
   });
   if (!read) return fail(read.error());
   finish(input, verb);
+  std::ranges::sort(hashes);
   return hashes;
 }
 
-/// Adds a layer to the present base. Returns why there should be a new base instead, or nothing.
-result<std::string> publish_layer(arguments& given, folder_change& change,
-                                  const std::optional<hash_key>& key) {
-  const manifest& before = *change.before;
-  manifest& after = change.after;
-  const auto bytes = published_bytes(change, before.base);
-  if (!bytes) return fail(bytes.error());
-  const std::string base_name = change.path(before.base.name);
-  if (auto stored = read_stored(*bytes, verification::header, base_name);
-      stored && stored->header.seed.is_locked() && !key) {
-    return unlock(*stored, key, base_name).error();
+/// The present base with its layers, and the changes to both.
+class present_filter {
+ public:
+  static result<present_filter> open(folder_change& change, const std::optional<hash_key>& key) {
+    const manifest& before = *change.before;
+    auto bytes = published_bytes(change, before.base);
+    if (!bytes) return fail(std::move(bytes.error()));
+    const std::string name = change.path(before.base.name);
+    if (auto stored = read_stored(*bytes, verification::header, name);
+        stored && stored->header.seed.is_locked() && !key) {
+      return unlock(*stored, key, name).error();
+    }
+    auto base = open_base(*bytes, name, key);
+    if (!base) return fail(std::move(base.error()));
+    if (!base->filter.halves().empty()) {
+      return fail(errc::unsupported,
+                  name +
+                      ": layers and removed keys need hashes of 64 bits, and this filter has 128; "
+                      "publish the whole filter instead");
+    }
+    present_filter made(change, std::move(*base), layer_base_of(bytes->bytes()));
+    for (const published_layer& old : before.layers) {
+      const auto old_bytes = published_bytes(change, old.file);
+      if (!old_bytes) return fail(old_bytes.error());
+      made.layers_.emplace_back(old_bytes->bytes().begin(), old_bytes->bytes().end());
+    }
+    return made;
   }
-  auto base = open_base(*bytes, base_name, key);
-  if (!base) return fail(std::move(base.error()));
-  if (!base->filter.halves().empty()) {
-    return fail(errc::unsupported,
-                base_name +
-                    ": layers need hashes of 64 bits, and this filter has 128; publish the "
-                    "whole filter instead");
-  }
-  const double planned = base->filter.info().plan.planned_fpr;
-  double rate = layer_rate(planned);
-  if (auto ok = read_option("--layer-fpr", given.layer_fpr, parse_rate, rate); !ok) {
-    return fail(std::move(ok.error()));
-  }
-  const auto hashes = read_keys(given, *base);
-  if (!hashes) return fail(hashes.error());
-  if (hashes->empty()) {
-    return fail(errc::invalid_argument, "--layer: there is no key; give the new keys");
-  }
-  const auto layer = named("--layer-fpr", make_layer(*hashes, rate, base->checksum));
-  if (!layer) return fail(layer.error());
 
-  std::vector<std::vector<std::byte>> all;
-  std::uint64_t sum = layer->size();
-  for (const published_layer& old : before.layers) {
-    const auto old_bytes = published_bytes(change, old.file);
-    if (!old_bytes) return fail(old_bytes.error());
-    all.emplace_back(old_bytes->bytes().begin(), old_bytes->bytes().end());
-    sum += old.file.bytes;
+  const base_filter& base() const noexcept { return base_; }
+
+  /// Adds a layer of new keys, whose exceptions end. Returns why there should be a new base
+  /// instead, or nothing.
+  result<std::string> add_layer(const arguments& given, const std::vector<hash64>& hashes) {
+    manifest& after = change_.after;
+    double rate = layer_rate(base_.filter.info().plan.planned_fpr);
+    if (auto ok = read_option("--layer-fpr", given.layer_fpr, parse_rate, rate); !ok) {
+      return fail(std::move(ok.error()));
+    }
+    if (hashes.empty()) {
+      return fail(errc::invalid_argument, "--layer: there is no key; give the new keys");
+    }
+    const auto layer = named("--layer-fpr", make_layer(hashes, rate, number_));
+    if (!layer) return fail(layer.error());
+    layers_.push_back(*layer);
+    const auto list = layer_list::of(layers_, number_);
+    if (!list) return fail(list.error());
+    const double total = 1 - (1 - base_.filter.current_fpr()) * (1 - list->fpr());
+    const std::string layers = format_count(layers_.size(), "layer");
+    if (total > after.max_fpr) {
+      return fmt::format("with {} the rate would be {}, above {}", layers, format_rate(total),
+                         format_rate(after.max_fpr));
+    }
+    std::uint64_t sum = 0;
+    for (const byte_vector& each : layers_) sum += each.size();
+    if (sum > after.base.bytes / 2) {
+      return fmt::format("{} would have {}, more than half of the base's {}", layers,
+                         format_bytes(sum), format_bytes(after.base.bytes));
+    }
+    new_keys_ = hashes.size();
+    for (const hash64 h : hashes) exceptions_.remove(h);
+    change_.summary.push_back(fmt::format(
+        "{} in a layer of {}; {}, rate {} of at most {}", format_count(hashes.size(), "key"),
+        format_bytes(layer->size()), layers, format_rate(total), format_rate(after.max_fpr)));
+    return std::string();
   }
-  all.push_back(*layer);
-  const auto list = layer_list::of(std::move(all), base->checksum);
-  if (!list) return fail(list.error());
-  after.max_fpr = before.max_fpr;
-  if (auto ok = read_option("--fpr", given.fpr, parse_rate, after.max_fpr); !ok) {
+
+  /// Makes exceptions of the removed keys that base or layers have. Returns why there should be a
+  /// new base instead, or nothing.
+  result<std::string> remove(const std::vector<hash64>& hashes) {
+    const auto list = layer_list::of(layers_, number_);
+    if (!list) return fail(list.error());
+    const auto answers = std::make_unique<bool[]>(hashes.size());
+    if (auto ok = base_.filter.may_contain(hashes, {answers.get(), hashes.size()}); !ok) {
+      return fail(std::move(ok.error()));
+    }
+    std::uint64_t added = 0;
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      const bool passes = answers[i] || list->contains(hashes[i]);
+      if (!passes || exceptions_.contains(hashes[i])) continue;
+      if (exceptions_.size() == exception_list::max_size) {
+        return fmt::format("there would be more than {} exceptions",
+                           format_count(exception_list::max_size));
+      }
+      exceptions_.add(hashes[i]);
+      ++added;
+    }
+    change_.summary.push_back(fmt::format(
+        "{} removed, {} of at most {}", format_count(added, "key"),
+        format_count(exceptions_.size(), "exception"), format_count(exception_list::max_size)));
+    return std::string();
+  }
+
+  /// Writes the new layer, and the base anew if its exceptions have changed.
+  result<void> write() {
+    if (new_keys_ != 0) {
+      const byte_vector& layer = layers_.back();
+      auto file = add_file(change_, layer, short_name(sha256_of(layer)) + ".layer");
+      if (!file) return fail(std::move(file.error()));
+      change_.after.layers.push_back({std::move(*file), new_keys_});
+    }
+    stored_filter& stored = base_.stored;
+    if (stored.header.exceptions == exceptions_) return {};
+    stored.header.exceptions = exceptions_;
+    const auto bytes = std::make_shared<byte_vector>(
+        serialize({stored.header, stored.parameters, {stored.payload.bytes()}}));
+    return replace_base(change_, mapped_storage(bytes, *bytes), change_.folder.string());
+  }
+
+ private:
+  present_filter(folder_change& change, base_filter base, std::uint64_t number)
+      : change_(change),
+        base_(std::move(base)),
+        number_(number),
+        exceptions_(base_.filter.exceptions()) {}
+
+  folder_change& change_;
+  base_filter base_;
+  std::uint64_t number_;  // layer_base_of() the base
+  exception_list exceptions_;
+  std::vector<byte_vector> layers_;  // the last one is new if new_keys_ > 0
+  std::uint64_t new_keys_ = 0;
+};
+
+/// Whether stdin or a file is in both lists.
+bool have_common_name(const std::vector<std::string>& some,
+                      const std::vector<std::string>& others) {
+  return std::ranges::any_of(some, [&](const std::string& name) {
+    return std::ranges::find(others, name) != others.end();
+  });
+}
+
+/// Publishes added and removed keys on top of the present base. Returns why there should be a new
+/// base instead, or nothing.
+result<std::string> publish_changes(arguments& given, folder_change& change,
+                                    const std::optional<hash_key>& key) {
+  auto present = present_filter::open(change, key);
+  if (!present) return fail(std::move(present.error()));
+  change.after = *change.before;
+  if (auto ok = read_option("--fpr", given.fpr, parse_rate, change.after.max_fpr); !ok) {
     return fail(std::move(ok.error()));
   }
-  const double own = base->filter.current_fpr();
-  const double total = 1 - (1 - own) * (1 - list->fpr());
-  const std::string layers = format_count(before.layers.size() + 1, "layer");
-  if (total > after.max_fpr) {
-    return fmt::format("with {} the rate would be {}, above {}", layers, format_rate(total),
-                       format_rate(after.max_fpr));
+  const auto added = read_keys(given, present->base(), given.layer);
+  if (!added) return fail(added.error());
+  const auto removed = read_keys(given, present->base(), given.removed);
+  if (!removed) return fail(removed.error());
+  std::vector<hash64> both;
+  std::ranges::set_intersection(*added, *removed, std::back_inserter(both));
+  if (!both.empty()) {
+    return fail(
+        errc::invalid_argument,
+        fmt::format("--removed: {} also in --layer; give each key to one of both",
+                    both.size() == 1 ? "1 key is" : fmt::format("{} keys are", both.size())));
   }
-  if (sum > before.base.bytes / 2) {
-    return fmt::format("{} would have {}, more than half of the base's {}", layers,
-                       format_bytes(sum), format_bytes(before.base.bytes));
+  if (!given.layer.empty()) {
+    auto why = present->add_layer(given, *added);
+    if (!why || !why->empty()) return why;
   }
-  auto file = add_file(change, *layer, short_name(sha256_of(*layer)) + ".layer");
-  if (!file) return fail(std::move(file.error()));
-  after.labels = before.labels;
-  after.base = before.base;
-  after.patches = before.patches;
-  after.layers = before.layers;
-  after.layers.push_back({std::move(*file), hashes->size()});
-  change.summary = fmt::format("{} in a layer of {}; {}, rate {} of at most {}",
-                               format_count(hashes->size(), "key"), format_bytes(layer->size()),
-                               layers, format_rate(total), format_rate(after.max_fpr));
+  if (!given.removed.empty()) {
+    auto why = present->remove(*removed);
+    if (!why || !why->empty()) return why;
+  }
+  if (auto ok = present->write(); !ok) return fail(std::move(ok.error()));
   return std::string();
 }
 
-std::set<std::string> names_of(const manifest& all) {
-  std::set<std::string> names = {all.base.name};
-  for (const auto& patch : all.patches) names.insert(patch.file.name);
-  for (const auto& layer : all.layers) names.insert(layer.file.name);
-  return names;
-}
-
-/// Removes published files that neither this manifest nor the one before names. Who reads the one
-/// before still finds its files.
-void remove_others(const folder_change& change) {
-  auto keep = names_of(change.after);
-  if (change.before) keep.merge(names_of(*change.before));
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(change.folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    const bool is_ours =
-        name.find_first_not_of("0123456789abcdef-") == name.find('.') &&
-        (name.ends_with(".bloom") || name.ends_with(".patch") || name.ends_with(".layer"));
-    if (is_ours && !keep.contains(name)) fs::remove(entry.path(), ignored);
-  }
-}
-
 result<status> run(arguments& given) {
-  if (given.filter.empty() && given.layer.empty()) {
+  if (given.filter.empty() && !given.has_changes()) {
     return fail(errc::invalid_argument,
                 "there is nothing to publish; give a FILTER, or --layer with new keys");
+  }
+  if (have_common_name(given.layer, given.removed)) {
+    return fail(errc::invalid_argument,
+                "--layer and --removed name the same file; give each key to one of both");
   }
   std::int64_t valid_seconds = 0;
   if (auto ok = read_option("--valid-for", given.valid_for, parse_duration, valid_seconds); !ok) {
@@ -327,7 +320,7 @@ result<status> run(arguments& given) {
   const auto key = given.key.read();
   if (!key) return fail(key.error());
   std::error_code ignored;
-  fs::create_directory(given.folder, ignored);
+  std::filesystem::create_directory(given.folder, ignored);
   const auto lock = file_lock::acquire(given.folder);
   if (!lock) return fail(lock.error());
   auto opened = open_folder(given.folder);
@@ -335,15 +328,13 @@ result<status> run(arguments& given) {
   folder_change& change = *opened;
 
   std::string why;
-  bool is_base = given.layer.empty();
-  if (!is_base && !change.before) {
-    if (given.filter.empty()) {
-      return fail(errc::not_found,
-                  given.folder + ": there is no base yet; give the whole filter, too");
-    }
-    is_base = true;
-  } else if (!is_base) {
-    auto reason = publish_layer(given, change, *key);
+  bool is_base = !given.has_changes() || !change.before;
+  if (is_base && given.filter.empty()) {
+    return fail(errc::not_found,
+                given.folder + ": there is no base yet; give the whole filter, too");
+  }
+  if (!is_base) {
+    auto reason = publish_changes(given, change, *key);
     if (!reason) return fail(std::move(reason.error()));
     why = std::move(*reason);
     is_base = !why.empty();
@@ -355,20 +346,16 @@ result<status> run(arguments& given) {
   }
   if (is_base) {
     change.after = {};
-    if (!why.empty()) why = "a new base, because " + why;
     if (auto ok = publish_base(given, change, *key, why); !ok) return fail(std::move(ok.error()));
   }
   manifest& after = change.after;
   after.sequence = change.before ? change.before->sequence + 1 : 1;
   after.published = time_text(0);
-  if (valid_seconds != 0) after.valid_until = time_text(valid_seconds);
-  const std::string text = after.text();
-  const std::array pieces = {std::as_bytes(std::span(text))};
-  auto written = write_file(byte_pieces(pieces), change.path(manifest_name));
-  if (!written) return fail(std::move(written.error()));
-  remove_others(change);
+  after.valid_until = valid_seconds == 0 ? std::string() : time_text(valid_seconds);
+  if (auto ok = write_manifest(change); !ok) return fail(std::move(ok.error()));
   if (!given.quiet) {
-    note(fmt::format("{}: number {}, {}", given.folder, after.sequence, change.summary));
+    note(fmt::format("{}: number {}, {}", given.folder, after.sequence,
+                     fmt::join(change.summary, ", ")));
   }
   return done;
 }
@@ -377,9 +364,14 @@ action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   option(app, "DIR", given->folder, "the folder that a web server serves").required();
   option(app, "FILTER", given->filter,
-         "the whole filter, the base of later layers; with --layer, it is published only if the "
-         "layers would have too high a rate or too large a size");
+         "the whole filter, the base of later layers; with --layer or --removed, it is published "
+         "only if they would have too high a rate or too large a size");
   option(app, "--layer", given->layer, "files of the keys that are new since the last publication")
+      .value("KEYS")
+      .one_value_per_use()
+      .under(headings::input);
+  option(app, "--removed", given->removed,
+         "files of keys that are members no longer: they become exceptions, up to 4096 in all")
       .value("KEYS")
       .one_value_per_use()
       .under(headings::input);
@@ -412,13 +404,15 @@ command publish_command() {
   return {"publish", "put a filter, and its later changes, into a folder for a web server",
           "  bloomset publish public members.bloom\n"
           "  bloomset publish public --layer new-keys.txt\n"
+          "  bloomset publish public --layer new-keys.txt --removed gone.txt\n"
           "  bloomset publish public members.bloom --layer new-keys.txt --fpr 2%\n"
           "\n"
           "The folder holds the filter, patches from earlier filters, layers of new keys, and "
           "manifest.json,\n"
-          "which names them all. At every moment, clients see either the old publication or the "
-          "new one.\n"
-          "They download the filter, and later its changes, with 'bloomset fetch'.\n",
+          "which names them all. Keys that are removed get a \"no\". At every moment, clients see "
+          "either the old\n"
+          "publication or the new one. They download the filter, and later its changes, with "
+          "'bloomset fetch'.\n",
           publish::define};
 }
 

@@ -138,8 +138,8 @@ class any_filter {
 
   /// Whether the key may be a member. False is certain.
   bool may_contain(std::string_view key) const noexcept {
-    return (model().may_contain(key) && (exceptions_.empty() || !excepts(key))) ||
-           (layers_ != nullptr && is_in_layer(key));
+    return (model().may_contain(key) || (layers_ != nullptr && is_in_layer(key))) &&
+           (exceptions_.empty() || !excepts(key));
   }
   /// Answers a batch of queries. Precondition: answers.size() >= keys.size().
   void may_contain(std::span<const std::string_view> keys, std::span<bool> answers) const noexcept {
@@ -155,10 +155,10 @@ class any_filter {
   /// filter needs the keys themselves, or has halves().
   result<void> may_contain(std::span<const hash64> hashes, std::span<bool> answers) const {
     auto done = model().may_contain(hashes, answers);
-    if (!exceptions_.empty()) [[unlikely]]
-      deny_exceptions(hashes, answers);
     if (layers_ != nullptr) [[unlikely]]
       admit_layers(hashes, answers);
+    if (!exceptions_.empty()) [[unlikely]]
+      deny_exceptions(hashes, answers);
     return done;
   }
 
@@ -288,7 +288,8 @@ class any_filter {
   result<std::uint64_t> remove_exceptions(std::span<const std::string_view> keys);
   const exception_list& exceptions() const noexcept { return exceptions_; }
 
-  /// Keys that were added after the filter was published (layers.hpp). Queries answer for them too.
+  /// Keys that were added after the filter was published (layers.hpp). Queries answer for them too,
+  /// except for exceptions().
   /// A filter with layers does not change: all calls that would change, combine, count or fold it
   /// fail with unsupported.
   const layer_list& layers() const noexcept;
@@ -378,8 +379,8 @@ result<void> merge_folded(any_filter& into, const any_filter& other, double max_
 result<void> save(const any_filter& filter, const std::filesystem::path& path,
                   if_exists policy = if_exists::replace);
 
-/// Opens a filter file of any kind read-only: mapped, without a copy. `key` is for filters that
-/// were made with a secret key; see unlock().
+/// Opens a filter file of any kind, or the folder of a published one (map_file), read-only: mapped,
+/// without a copy. `key` is for filters that were made with a secret key; see unlock().
 result<any_filter> open(const std::filesystem::path& path,
                         verification how = verification::automatic,
                         const std::optional<hash_key>& key = {});

@@ -54,12 +54,18 @@ result<mapped_storage> map_bytes(const std::filesystem::path& path);
 /// Whether the bytes begin with the signature of this format. O(1).
 bool has_signature(std::span<const std::byte> bytes) noexcept;
 
-/// The checksum of header and parameters, which seals a file: equal files have equal ones.
-/// Precondition: read_stored() accepts the bytes. O(1).
-std::uint64_t header_checksum(std::span<const std::byte> file) noexcept;
+/// The number by which layers (layers.hpp) name the file that they belong to: the checksum of its
+/// header and parameters, as they would be without exceptions and layers. So the layers of a file
+/// stay its own when it gets exceptions. Precondition: read_stored() accepts the bytes. O(size of
+/// the header and parameters).
+std::uint64_t layer_base_of(std::span<const std::byte> file);
 
-/// Maps a filter file, as map_bytes does. Fails with not_found, io, corrupt (naming the damage) or
-/// unsupported. O(1) beyond the bytes that are verified.
+/// Maps a filter file, as map_bytes does. A folder that `bloomset publish` wrote is its base with
+/// its layers. Each of its files has checksums of its own; the SHA-256 of the manifest, by which
+/// `bloomset fetch` checks files from elsewhere, are not computed again.
+///
+/// Fails with not_found, io, corrupt (naming the damage), unsupported, or incompatible for a
+/// manifest whose time of validity is over. O(1) beyond the bytes that are verified and the layers.
 result<stored_filter> map_file(const std::filesystem::path& path,
                                verification how = verification::automatic);
 

@@ -17,8 +17,9 @@ namespace bloomset {
 ///
 /// Size      log2(1/fpr) + 1.54 bits per key and about 22 bytes: 13.7 bits for 1000 keys at 1/4096.
 /// Rate      n / ceil(n / fpr), the share of all hashes that have a place of the list.
-/// Base      The layer belongs to one file: `base` is the header checksum of that file
-///           (layer_base_of), which has the hash function of the keys.
+/// Base      The layer belongs to one file, which has the hash function of the keys: `base` is
+///           layer_base_of() that file. If one of the keys is an exception of the file, end that
+///           exception (any_filter::remove_exceptions), because exceptions hold for layers, too.
 /// Failure   invalid_argument unless there are 1 to 2^40 hashes and fpr is from 1e-9 to 1/64.
 result<std::vector<std::byte>> make_layer(std::vector<hash64> hashes, double fpr,
                                           std::uint64_t base);
@@ -41,7 +42,7 @@ class layer_list {
 
   /// The layers as they were given.
   const std::vector<std::vector<std::byte>>& all() const noexcept { return layers_; }
-  /// Reads layers of the file with the header checksum `base`. Fails with corrupt, and with
+  /// Reads layers of the file of which `base` is the layer_base_of(). Fails with corrupt, and with
   /// incompatible for a layer of another file.
   static result<layer_list> of(std::vector<std::vector<std::byte>> layers, std::uint64_t base);
 

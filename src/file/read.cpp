@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <system_error>
 #include <vector>
 
 #include "file/announced.hpp"
 #include "file/descriptor.hpp"
+#include "file/published.hpp"
 
 namespace bloomset {
 namespace {
@@ -90,6 +92,8 @@ result<mapped_storage> map_bytes(const std::filesystem::path& path) {
 }
 
 result<stored_filter> map_file(const std::filesystem::path& path, verification how) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return detail::map_folder(path, how);
   auto bytes = map_bytes(path);
   if (!bytes) return fail(std::move(bytes.error()));
   return read_stored(*bytes, how, path.string());

@@ -6,6 +6,7 @@
 #include <bloomset/detail/core/bits.hpp>
 #include <bloomset/detail/core/record.hpp>
 #include <bloomset/file.hpp>
+#include <bloomset/unread_formats.hpp>
 #include <cstddef>
 #include <cstring>
 
@@ -236,9 +237,23 @@ std::uint64_t seal(std::span<const std::byte> header, std::span<const std::byte>
   return checksum(pieces);
 }
 
+/// The checksum that the header would have without exceptions and layers: these come and go while
+/// layers stay those of one base. `labels_and_parts` are the sections that follow the exceptions.
+std::uint64_t seal_of_base(std::span<const std::byte> header, std::span<const std::byte> parameters,
+                           std::span<const std::byte> labels_and_parts) {
+  auto base = detail::load<stored_header>(header.data());
+  base.flags &= ~(exceptions_flag | layers_flag);
+  base.parameter_bytes = static_cast<std::uint32_t>(parameters.size() + labels_and_parts.size());
+  const std::array pieces = {
+      std::as_bytes(std::span(&base, 1)).first(offsetof(stored_header, header_checksum)),
+      parameters, labels_and_parts};
+  return checksum(pieces);
+}
+
 struct file_header {
   filter_header filter;
-  std::span<const std::byte> parameters;  // of the kind
+  std::span<const std::byte> parameters;        // of the kind
+  std::span<const std::byte> labels_and_parts;  // the sections behind the exceptions
   std::uint64_t payload_bytes;
   std::uint64_t payload_checksum;
 };
@@ -253,6 +268,9 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
                           how);
   };
   if (!has_signature(file)) {
+    if (const auto* const form = recognise_unread(file, name, certainty::signature)) {
+      return not_read(*form, name);
+    }
     return format_failure(errc::corrupt,
                           "{}: this is not a Bloomset filter (its first 8 bytes are not the "
                           "signature); give a file that a filter was saved to",
@@ -296,21 +314,16 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
   const hash_seed seed =
       detail::is_keyed(raw.hash) ? hash_seed::locked(raw.seed) : hash_seed(raw.seed);
   filter_header header{raw.kind, raw.kind_version, raw.hash, seed, raw.count};
+  std::vector<std::vector<std::byte>> layers;
   if ((raw.flags & layers_flag) != 0) {
     if (raw.hash != hash_id::xxh3_64 && raw.hash != hash_id::siphash_1_3) {
       return is_damaged("its layers need hashes of 64 bits");
     }
-    auto layers = take_layers(parameters);
-    if (!layers) return is_damaged(layers.error().message);
-    // Layers name their base by its header checksum, which is that of this header without them.
-    stored_header base = raw;
-    base.flags &= ~layers_flag;
-    base.parameter_bytes = static_cast<std::uint32_t>(parameters.size());
-    auto list =
-        layer_list::of(std::move(*layers), seal(std::as_bytes(std::span(&base, 1)), parameters));
-    if (!list) return is_damaged(list.error().message);
-    header.layers = std::move(*list);
+    auto taken = take_layers(parameters);
+    if (!taken) return is_damaged(taken.error().message);
+    layers = std::move(*taken);
   }
+  const auto without_layers = parameters;
   if ((raw.flags & parts_flag) != 0) {
     auto parts = take_parts(parameters);
     if (!parts) return is_damaged(parts.error().message);
@@ -321,6 +334,7 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
     if (!labels) return is_damaged(labels.error().message);
     header.labels = std::move(*labels);
   }
+  const auto labels_and_parts = without_layers.subspan(parameters.size());
   if ((raw.flags & exceptions_flag) != 0) {
     if (raw.hash == hash_id::none || detail::has_halves(raw.hash)) {
       return is_damaged("its exceptions need hashes of 64 bits");
@@ -329,7 +343,14 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
     if (!exceptions) return is_damaged(exceptions.error().message);
     header.exceptions = std::move(*exceptions);
   }
-  return file_header{std::move(header), parameters, raw.payload_bytes, raw.payload_checksum};
+  if (!layers.empty()) {
+    auto list = layer_list::of(
+        std::move(layers), seal_of_base(file.first(header_bytes), parameters, labels_and_parts));
+    if (!list) return is_damaged(list.error().message);
+    header.layers = std::move(*list);
+  }
+  return file_header{std::move(header), parameters, labels_and_parts, raw.payload_bytes,
+                     raw.payload_checksum};
 }
 
 }  // namespace
@@ -390,8 +411,9 @@ failure detail::has_layers() {
               "any_filter, by bloomset::open(path)");
 }
 
-std::uint64_t header_checksum(std::span<const std::byte> file) noexcept {
-  return detail::load<std::uint64_t>(file.data() + offsetof(stored_header, header_checksum));
+std::uint64_t layer_base_of(std::span<const std::byte> file) {
+  const auto header = decode_header(file, "", true);
+  return seal_of_base(file.first(header_bytes), header->parameters, header->labels_and_parts);
 }
 
 failure detail::needs_key(const std::string& name) {

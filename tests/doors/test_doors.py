@@ -1,16 +1,22 @@
 """Every door gives the same answer: matrix.py has the filters and the keys, doors.py the doors."""
 
+import ctypes
 import os
 import pathlib
+import subprocess
 import sys
+import types
 
 import pytest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent))
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
 import doors  # noqa: E402
 import matrix  # noqa: E402
-from matrix import MEMBERS, bloomset  # noqa: E402
+from matrix import BUILD, MEMBERS, bloomset  # noqa: E402
+from unread_formats import FILES  # noqa: E402
 
 TABLE = {}
 
@@ -59,6 +65,93 @@ def test_the_server_answers_as_its_dump():
                 assert cells[form, variant, name] == (0, 0), (form, variant, name)
     finally:
         server.close()
+
+
+class CError(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("status", ctypes.c_int), ("message", ctypes.c_char * 500)]
+
+
+def opened_by_c(path):
+    """The filter of bloomset_open(), or its sentence."""
+    library = doors.C().library
+    filter, error = ctypes.c_void_p(), CError(struct_size=ctypes.sizeof(CError))
+    if library.bloomset_open(os.fsencode(path), ctypes.byref(filter), ctypes.byref(error)) == 0:
+        return library, filter
+    return error.message.decode()
+
+
+def sentences(path):
+    """What each door that opens files, or the bytes of one, says about this one."""
+    said = {}
+    done = subprocess.run([BUILD / "bloomset", "check", path.name], cwd=path.parent, input="a\n", capture_output=True, text=True)
+    said["command line"] = done.stderr
+    (path.parent / "no keys").write_bytes(b"")
+    done = subprocess.run([BUILD / "tests" / "bloomset_cpp_door", path.name, "no keys"], cwd=path.parent, capture_output=True, text=True)
+    said["C++"] = done.stderr
+    said["C"] = opened_by_c(path)
+    for name, open_it in (("Python", lambda: bloomset.open(path)), ("Python, bytes", lambda: bloomset.from_bytes(path.read_bytes()))):
+        with pytest.raises(ValueError) as caught:
+            open_it()
+        said[name] = str(caught.value)
+    return said
+
+
+#: Formats without a sign in their bytes: one is known by the file's name, and one by a plausible number, which is
+#: recognised after the formats that are read, so by the command line alone.
+BY_NAME, BY_A_NUMBER = "fltr00000.dat", "seen.rbloom"
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name != BY_A_NUMBER])
+def test_files_that_are_not_read_have_one_name_at_every_door(tmp_path, name):
+    content, what = FILES[name]
+    (tmp_path / name).write_bytes(content)
+    for door, sentence in sentences(tmp_path / name).items():
+        if name == BY_NAME and door == "Python, bytes":
+            continue
+        assert f"this is {what}, which is not read; " in sentence, (door, sentence)
+
+
+@pytest.mark.parametrize("engine", [doors.SQLite, doors.DuckDB, doors.PostgreSQL], ids=lambda engine: engine.name)
+def test_sql_names_bytes_that_are_not_read(engine):
+    door = engine()
+    try:
+        for name, (content, what) in FILES.items():
+            if name in (BY_NAME, BY_A_NUMBER):
+                continue
+            sentence = door.error_of(types.SimpleNamespace(bytes=content))
+            assert f"this is {what}, which is not read; " in sentence, (name, sentence)
+    finally:
+        door.close()
+
+
+def test_a_published_folder_is_one_filter_at_every_door(tmp_path):
+    """A base with layers and removed keys: the folder answers as the file that `fetch` makes of it."""
+    keys = [b"%d" % n for n in range(3000)]
+
+    def run(*args, **more):
+        return subprocess.run([BUILD / "bloomset", *args], cwd=tmp_path, check=more.pop("check", True), capture_output=True, **more).stdout
+
+    run("build", "-q", "-o", "f", "--kind", "ribbon", "--fpr", "5%", input=b"\n".join(keys[:1000]))
+    run("publish", "-q", "pub", "f")
+    run("publish", "-q", "pub", "--layer", "-", input=b"\n".join(keys[1000:1500]))
+    run("publish", "-q", "pub", "--removed", "-", input=b"\n".join(keys[500:1200]))
+    run("fetch", "-q", "pub", "-o", "mine")
+    expected = [key in bloomset.open(tmp_path / "mine") for key in keys]
+    assert all(expected[:500] + expected[1200:1500]) and not any(expected[500:1200])
+    passed = set(run("check", "pub", input=b"\n".join(keys), check=False).split())
+    assert [key in passed for key in keys] == expected
+    buffer = b"".join(len(key).to_bytes(8, "little") + key for key in keys)
+    (tmp_path / "keys").write_bytes(buffer)
+    single = subprocess.run([BUILD / "tests" / "bloomset_cpp_door", "pub", "keys"], cwd=tmp_path, check=True, capture_output=True,
+                            text=True).stdout.split()[0]
+    assert [answer == "1" for answer in single] == expected
+    for mmap in (True, False):
+        assert bloomset.open(tmp_path / "pub", mmap=mmap).contains(keys).tolist() == expected
+    assert bloomset.info(tmp_path / "pub") == bloomset.info(tmp_path / "mine")
+    assert bloomset.info(tmp_path / "pub")["layers"] == 1
+    library, filter = opened_by_c(tmp_path / "pub")
+    assert [bool(library.bloomset_may_contain(filter, key, ctypes.c_size_t(len(key))) & 1) for key in keys] == expected
+    library.bloomset_close(filter)
 
 
 def print_table():

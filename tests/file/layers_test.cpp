@@ -123,7 +123,7 @@ TEST_P(layers_of_a_filter, come_back_from_a_file) {
   std::vector<hash64> hashes;
   const auto added = words("added", 200);
   for (const std::string& key : added) hashes.push_back(filter_hasher()(bytes_of(key)));
-  const std::uint64_t checksum = header_checksum(base);
+  const std::uint64_t checksum = layer_base_of(base);
   auto stored = value_of(read_stored({nullptr, base}, verification::always, "f"));
   stored.header.layers =
       value_of(layer_list::of({value_of(make_layer(hashes, 1.0 / 4096, checksum))}, checksum));
@@ -167,6 +167,43 @@ TEST_P(layers_of_a_filter, come_back_from_a_file) {
     layer_bytes bad = file;
     bad[i] ^= std::byte{8};
     EXPECT_FALSE(read_stored({nullptr, bad}, verification::always, "f").has_value()) << i;
+  }
+}
+
+// Removed keys: an exception holds for base and layers, and changes neither layers nor their base.
+TEST_P(layers_of_a_filter, stay_its_own_when_keys_become_exceptions) {
+  const kind_info& kind = kinds()[GetParam()];
+  const auto members = words("member", 300);
+  const auto added = words("added", 200);
+  const auto filter = filter_of(kind, {.capacity = 300, .fpr = 0.01, .hash_bits = 64}, members);
+  const auto base = serialize(filter.image());
+  std::vector<hash64> hashes;
+  for (const std::string& key : added) hashes.push_back(filter_hasher()(bytes_of(key)));
+  const std::uint64_t number = layer_base_of(base);
+  auto stored = value_of(read_stored({nullptr, base}, verification::always, "f"));
+  stored.header.labels = value_of(label_list::parse("source=test\n"));
+  const auto labelled = serialize({stored.header, stored.parameters, {stored.payload.bytes()}});
+  EXPECT_NE(layer_base_of(labelled), number);
+  stored.header.labels = {};
+  stored.header.exceptions.add(filter_hasher()(bytes_of(members[7])));
+  stored.header.exceptions.add(hashes[5]);
+  const auto excepting = serialize({stored.header, stored.parameters, {stored.payload.bytes()}});
+  EXPECT_NE(excepting, base);
+  EXPECT_EQ(layer_base_of(excepting), number);
+  stored.header.layers =
+      value_of(layer_list::of({value_of(make_layer(hashes, 1.0 / 4096, number))}, number));
+  const auto file = serialize({stored.header, stored.parameters, {stored.payload.bytes()}});
+  EXPECT_EQ(layer_base_of(file), number);
+  const auto opened = value_of(open_any(
+      value_of(read_stored({nullptr, file}, verification::always, "f")), access::read_only, "f"));
+  std::vector<std::string_view> keys(members.begin(), members.end());
+  keys.insert(keys.end(), added.begin(), added.end());
+  const auto answers = std::make_unique<bool[]>(keys.size());
+  opened.may_contain(keys, {answers.get(), keys.size()});
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const bool is_removed = i == 7 || i == members.size() + 5;
+    EXPECT_EQ(answers[i], !is_removed) << keys[i];
+    EXPECT_EQ(opened.may_contain(keys[i]), !is_removed) << keys[i];
   }
 }
 

@@ -29,7 +29,7 @@ ROOMS = [
     ("plan", r"include/bloomset/plan/|src/plan/|src/kinds/[a-z_]+/(plan[a-z_]*\.[ch]pp|schedule\.hpp)"),
     ("registry", r"src/kinds/[a-z_]+/row\.cpp"),
     ("filters", r"src/(kinds|cpu)/"),
-    ("file", r"include/bloomset/file\.hpp|src/file/"),
+    ("file", r"include/bloomset/(file|unread_formats)\.hpp|src/file/"),
     ("patch", r"include/bloomset/patch\.hpp|src/patch/"),
     ("registry", r"include/bloomset/(any_filter|figures|partial|property|advise|defaults)\.hpp|src/registry/"),
     ("all", r"include/bloomset/bloomset\.hpp"),

@@ -806,25 +806,29 @@ def places_in(layer, base):
     return found, places
 
 
-def layers_in(header, parameters):
-    """The parameters of the base, and its layers."""
+def layers_in(parameters):
+    """The parameters without the section of layers, and the bytes of each layer."""
     check(len(parameters) >= 64, "no layers")
     (t,) = struct.unpack_from("<Q", parameters, len(parameters) - 8)
     size = (t + 8 + 63) // 64 * 64
     check(0 < t and size <= len(parameters), "layers of a wrong length")
     section, parameters = parameters[-size:], parameters[:-size]
     check(not any(section[t:-8]), "bytes behind the layers")
-    header = bytearray(header)
-    (flags,) = struct.unpack_from("<I", header, 16)
-    struct.pack_into("<II", header, 16, flags & ~32, len(parameters))
-    base = xxh3_64(bytes(header[:56]) + parameters)
     layers, at = [], 0
     while at < t:
         (length,) = struct.unpack_from("<I", section, at)
         check(1 <= length <= t - at - 4, "a layer of a wrong length")
-        layers.append(places_in(section[at + 4 : at + 4 + length], base))
+        layers.append(section[at + 4 : at + 4 + length])
         at += 4 + length
     return parameters, layers
+
+
+def base_of_layers(header, parameters):
+    """The number that layers have of their base, by its parameters without exceptions and layers."""
+    header = bytearray(header)
+    (flags,) = struct.unpack_from("<I", header, 16)
+    struct.pack_into("<II", header, 16, flags & ~(16 | 32), len(parameters))
+    return xxh3_64(bytes(header[:56]) + parameters)
 
 
 def read(data, secret=None, of_parts=False):
@@ -849,7 +853,8 @@ def read(data, secret=None, of_parts=False):
     layers = []
     if flags & 32:
         check(hash in (1, 3), "layers without hashes of 64 bits")
-        parameters, layers = layers_in(data[:64], parameters)
+        parameters, layers = layers_in(parameters)
+    whole = parameters
     if of_parts:
         check(size >= 64, "no parts")
         parameters, parts = parameters[:-64], parts_in(parameters[-64:])
@@ -859,7 +864,12 @@ def read(data, secret=None, of_parts=False):
     exceptions = set()
     if flags & 16:
         check(hash in (1, 3), "exceptions without hashes of 64 bits")
+        labels_and_parts = whole[len(parameters) :]
         parameters, exceptions = exceptions_in(parameters)
+        whole = parameters + labels_and_parts
+    if layers:
+        base = base_of_layers(data[:64], whole)
+        layers = [places_in(layer, base) for layer in layers]
     check(of_payload == xxh3_64(payload), "damaged payload")
     check(kind in KINDS, "unknown kind")
     if hash in (4, 5):
@@ -870,14 +880,14 @@ def read(data, secret=None, of_parts=False):
         made = KINDS[kind](kind_version, {3: 1, 7: 6}.get(hash, hash), seed, count, parameters, payload)
     made.labels = labels
     made.exceptions = exceptions
+    made.layers = layers
+    if layers:
+        base_says_yes = made.may_contain
+        made.may_contain = lambda key: base_says_yes(key) or any(
+            hash_of(key, seed) * places >> 64 in found for found, places in layers)
     if exceptions:
         passes = made.may_contain
         made.may_contain = lambda key: passes(key) and hash_of(key, seed) not in exceptions
-    made.layers = layers
-    if layers:
-        says_yes = made.may_contain
-        made.may_contain = lambda key: says_yes(key) or any(
-            hash_of(key, seed) * places >> 64 in found for found, places in layers)
     return (made, parts) if of_parts else made
 
 

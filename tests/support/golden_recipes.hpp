@@ -154,10 +154,10 @@ inline any_filter cook(const recipe& how) {
       const std::string key = word(how.layers, i);
       hashes.push_back(filter_hasher(how.seed)(std::as_bytes(std::span(key))));
     }
-    layers.push_back(value_of(make_layer(hashes, 1.0 / 256, header_checksum(base))));
+    layers.push_back(value_of(make_layer(hashes, 1.0 / 256, layer_base_of(base))));
   }
   auto stored = value_of(read_stored({nullptr, base}, verification::always, "base"));
-  stored.header.layers = value_of(layer_list::of(layers, header_checksum(base)));
+  stored.header.layers = value_of(layer_list::of(layers, layer_base_of(base)));
   return value_of(open_any(stored, access::writable, "base"));
 }
 

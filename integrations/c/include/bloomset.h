@@ -186,7 +186,8 @@ bloomset_build_partitioned_exact(const bloomset_request* request, const bloomset
                                  bloomset_filter** filter, bloomset_error* error);
 
 /* Maps a file read-only, without a copy. Calls that change this filter are BLOOMSET_UNSUPPORTED. No
- * program may change the file in place while it is open. */
+ * program may change the file in place while it is open. A folder that `bloomset publish` wrote is
+ * one filter, of its base and layers. */
 BLOOMSET_API bloomset_status bloomset_open(const char* path, bloomset_filter** filter,
                                            bloomset_error* error);
 /* Reads a file into memory. The filter can be changed. */

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 def open(path: Union[str, bytes, "os.PathLike[Any]"], *, mmap: bool = True,
          verify: Optional[bool] = None, key: Optional[bytes] = None) -> Filter:
-    """Opens a filter file of any kind, of the command line or of C++ too.
+    """Opens a filter file of any kind, of the command line or of C++ too. A folder that
+    ``bloomset publish`` wrote is one filter, of its base and layers.
 
     With ``mmap`` nothing is read or copied and nothing can be changed: the file is mapped, shared by
     all processes that have it open, and answers at once at any size. With ``mmap=False`` it is read

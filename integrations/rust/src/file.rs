@@ -77,15 +77,12 @@ impl<'a> Stored<'a> {
         check((flags & flags::KEYED != 0) == matches!(hash, 3 | 5), "a flag does not fit the hash function")?;
         check((flags & flags::HALVES != 0) == matches!(hash, 4 | 5), "a flag does not fit the hash function")?;
         let has_one_hash = matches!(hash, 1 | 3);
-        let mut layers = Vec::new();
+        let mut layers_section = None;
         if flags & flags::LAYERS != 0 {
-            let section = section_with_u64(&mut parameters, 1)?;
             check(has_one_hash, "layers do not fit the hash function")?;
-            let mut head: [u8; 56] = array(file, 0);
-            head[16..20].copy_from_slice(&(flags & !flags::LAYERS).to_le_bytes());
-            head[20..24].copy_from_slice(&(parameters.len() as u32).to_le_bytes());
-            layers = read_layers(section, header_checksum(&head, parameters))?;
+            layers_section = Some(section_with_u64(&mut parameters, 1)?);
         }
+        let without_layers = parameters;
         if flags & flags::PARTS != 0 {
             return Err(Error::new(
                 ErrorKind::Unsupported,
@@ -96,12 +93,22 @@ impl<'a> Stored<'a> {
         if flags & flags::LABELS != 0 {
             labels = read_labels(&mut parameters)?;
         }
+        let labels_section = &without_layers[parameters.len()..];
         let mut exceptions = Vec::new();
         if flags & flags::EXCEPTIONS != 0 {
             let section = section_with_u64(&mut parameters, 8)?;
             check(has_one_hash && section.len() <= 8 * 4096, "exceptions do not fit the filter")?;
             exceptions = section.chunks_exact(8).map(|hash| u64_at(hash, 0)).collect();
             check(exceptions.windows(2).all(|pair| pair[0] < pair[1]), "its exceptions are not in order")?;
+        }
+        let mut layers = Vec::new();
+        if let Some(section) = layers_section {
+            // Layers name their base as it would be without exceptions and layers.
+            let base = [parameters, labels_section].concat();
+            let mut head: [u8; 56] = array(file, 0);
+            head[16..20].copy_from_slice(&(flags & !(flags::EXCEPTIONS | flags::LAYERS)).to_le_bytes());
+            head[20..24].copy_from_slice(&(base.len() as u32).to_le_bytes());
+            layers = read_layers(section, header_checksum(&head, &base))?;
         }
         Ok(Self {
             kind: u16_at(file, 10),

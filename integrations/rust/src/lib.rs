@@ -134,7 +134,7 @@ impl<B: AsRef<[u8]>> Filter<B> {
         }
         // Both exist only with one hash per key.
         let h = first_hash.unwrap_or_default();
-        in_base && self.exceptions.binary_search(&h).is_err() || self.layers.iter().any(|layer| layer.contains(h))
+        (in_base || self.layers.iter().any(|layer| layer.contains(h))) && self.exceptions.binary_search(&h).is_err()
     }
 
     /// The same for many keys, in their order.

@@ -130,10 +130,8 @@ result<void> open(const mapped_storage& file, verification how, const std::byte*
 
 bool may_contain(std::string_view key) noexcept {
   const hash64 h = hasher(std::as_bytes(std::span(key.data(), key.size())));
-  if (filter->may_contain(h) && (header.exceptions.empty() || !header.exceptions.contains(h))) {
-    return true;
-  }
-  return !header.layers.empty() && header.layers.contains(h);
+  return (filter->may_contain(h) || (!header.layers.empty() && header.layers.contains(h))) &&
+         (header.exceptions.empty() || !header.exceptions.contains(h));
 }
 
 }  // namespace

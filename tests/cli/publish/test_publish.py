@@ -112,6 +112,72 @@ def test_a_layer_costs_14_bits_per_key(run, lines, tmp_path, published):
         assert layer["keys"] == keys and 8 * layer["bytes"] <= most * keys
 
 
+@pytest.mark.parametrize("kind", kinds_that())
+def test_removed_keys_get_no_with_every_kind(run, info, lines, tmp_path, kind):
+    run("build", "-q", "-o", "f", "--kind", kind, "--fpr", "1%", "--hash", "xxh3", input=lines(5000)).ok()
+    run("publish", "-q", "pub", "f").ok()
+    run("publish", "-q", "pub", "--layer", "-", input=lines(300, "layer")).ok()
+    run("fetch", "-q", "pub", "-o", "mine").ok()
+    before = manifest(tmp_path)
+    gone = lines(20) + lines(20, "layer")
+    said = run("publish", "pub", "--removed", "-", input=gone).ok()
+    assert b"number 3, 40 keys removed, 40 exceptions of at most 4,096, by a patch of " in said.err
+    now = manifest(tmp_path)
+    # The layers stay as they are, and a removed key costs its hash.
+    assert now["layers"] == before["layers"] and now["patches"][-1]["bytes"] < 40 * 9 + 160
+    said = run("fetch", "pub", "-o", "mine").ok()
+    assert b"number 3, by 1 patch; " in said.err
+    assert run("check", "mine", input=gone).code == 1
+    stay = lines(4980, start=20) + lines(280, "layer", start=20)
+    assert run("check", "mine", input=stay).ok().out == stay
+    assert info("mine")["exceptions"] == 40
+    # A key that is added again is a member again.
+    again = lines(1) + lines(1, "layer")
+    said = run("publish", "pub", "--layer", "-", "--removed", "late", input=again)
+    assert said.code == 2  # there is no such file
+    (tmp_path / "late").write_bytes(lines(1, start=100))
+    run("publish", "-q", "pub", "--layer", "-", "--removed", "late", input=again).ok()
+    run("fetch", "-q", "pub", "-o", "mine").ok()
+    assert run("check", "mine", input=again).ok().out == again
+    assert run("check", "mine", input=lines(1, start=100) + lines(1, start=1)).code == 1
+    run("verify", "mine").ok()
+
+
+def test_removed_keys_that_nobody_had_cost_nothing(run, lines, tmp_path, published):
+    said = run("publish", "pub", "--removed", "-", input=lines(3, "never")).ok()
+    assert b"0 keys removed, 0 exceptions of at most 4,096" in said.err
+    assert manifest(tmp_path)["patches"] == []
+
+
+def test_more_removed_keys_than_exceptions_want_a_new_base(run, lines, tmp_path, published):
+    many = lines(5000)
+    run("publish", "pub", "--removed", "-", input=many).refused("pub: there would be more than 4,096 exceptions; give the whole filter")
+    assert manifest(tmp_path)["sequence"] == 1
+    run("build", "-q", "--force", "-o", "f", "--capacity", 12_000, input=lines(5000, start=5000)).ok()
+    said = run("publish", "pub", "f", "--removed", "-", input=many).ok()
+    assert b"a new base, because there would be more than 4,096 exceptions; " in said.err
+    run("fetch", "-q", "pub", "-o", "mine").ok()
+    assert (tmp_path / "mine").read_bytes() == (tmp_path / "f").read_bytes()
+
+
+def test_a_key_is_added_or_removed(run, lines, tmp_path, published):
+    (tmp_path / "some").write_bytes(lines(10, "new"))
+    run("publish", "pub", "--layer", "some", "--removed", "some").refused("--layer and --removed name the same file")
+    run("publish", "pub", "--layer", "some", "--removed", "-", input=lines(2, "new")).refused("--removed: 2 keys are also in --layer")
+    run("publish", "empty", "--removed", "some").refused("empty: there is no base yet")
+    assert manifest(tmp_path)["sequence"] == 1
+
+
+def test_kinds_that_erase_remove_keys_in_the_filter(run, lines, tmp_path):
+    run("build", "-q", "-o", "f", "--kind", "cuckoo", "--capacity", 12_000, input=lines(10_000)).ok()
+    run("publish", "-q", "pub", "f").ok()
+    run("fetch", "-q", "pub", "-o", "mine").ok()
+    run("remove", "-q", "f", input=lines(30)).ok()
+    run("publish", "-q", "pub", "f").ok()
+    assert b"by 1 patch; " in run("fetch", "pub", "-o", "mine").ok().err
+    assert (tmp_path / "mine").read_bytes() == (tmp_path / "f").read_bytes()
+
+
 def test_layers_fold_when_the_rate_is_spent_and_say_why(run, lines, tmp_path, published):
     run("fetch", "-q", "pub", "-o", "mine").ok()
     for i in range(100):
@@ -142,7 +208,7 @@ def test_layers_use_the_reader_and_the_secret_key_of_the_base(run, tmp_path, sec
 def test_filters_that_cannot_have_layers_are_named(run, lines, published):
     run("build", "-q", "-o", "wide", "--hash", "xxh3-2x64", input=lines(10)).ok()
     run("publish", "-q", "wide.pub", "wide").ok()
-    run("publish", "wide.pub", "--layer", "-", input=b"x\n").refused("layers need hashes of 64 bits")
+    run("publish", "wide.pub", "--layer", "-", input=b"x\n").refused("layers and removed keys need hashes of 64 bits")
     run("publish", "empty", "--layer", "-", input=b"x\n").refused("empty: there is no base yet")
     run("publish", "pub").refused("there is nothing to publish")
     run("publish", "pub", "--layer", "-").refused("--layer: there is no key")

@@ -454,6 +454,7 @@ std::unique_ptr<filter_value> open_native(const received_dump& dump) {
     const std::string name = "dump";
     auto stored = read_stored(mapped_storage(nullptr, dump.file(i)), verification::always, name);
     if (!stored || stored->header.kind != part.kind->kind) return std::nullopt;
+    if (!stored->header.layers.empty()) return std::nullopt;  // it would accept no key
     if (spec.seed.is_keyed() && !unlock(*stored, spec.seed.key(), name)) return std::nullopt;
     auto filter = open_any(*stored, access::writable, name);
     return filter ? std::optional(std::move(*filter)) : std::nullopt;

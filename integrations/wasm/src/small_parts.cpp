@@ -1,7 +1,11 @@
-// core/format.cpp for the small module: real numbers have six significant digits, because the
-// tables for exact ones are larger than the rest of the module.
+// What the small modules have in place of large parts of the library.
+//
+// core/format.cpp: real numbers have six significant digits, because the tables for exact ones are
+// larger than the rest of the module. file/unread_formats.cpp: all other files are "not a Bloomset
+// filter".
 
 #include <array>
+#include <bloomset/unread_formats.hpp>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -82,3 +86,16 @@ std::string join(std::span<const std::string_view> texts, std::string_view separ
 }
 
 }  // namespace bloomset::detail
+
+namespace bloomset {
+
+const unread_format* recognise_unread(std::span<const std::byte> /*file*/,
+                                      std::string_view /*name*/, certainty /*least*/) noexcept {
+  return nullptr;
+}
+
+failure not_read(const unread_format& /*form*/, const std::string& name) {
+  return fail(errc::unsupported, name);
+}
+
+}  // namespace bloomset

@@ -1,13 +1,16 @@
-#include "scan/unread_formats.hpp"
+#include <bloomset/unread_formats.hpp>
 
 #include <algorithm>
 #include <array>
+#include <bloomset/plan/numeric.hpp>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <numbers>
 
-namespace bloomset::cli {
+#include "core/format.hpp"
+
+namespace bloomset {
 namespace {
 namespace unread {
 
@@ -29,8 +32,11 @@ struct file_view {
   }
 };
 
+// A small whole number, read as a double, is below this.
+constexpr double min_rate = 1e-30;
+
 bool is_rate(double value) noexcept {
-  return value > 0 && value < 1;
+  return value > min_rate && value < 1;
 }
 
 bool leveldb_table(const file_view& file) noexcept {
@@ -87,7 +93,7 @@ bool pyprobables(const file_view& file) noexcept {
   const auto keys = file.at<std::uint64_t>(bits);
   const auto rate = static_cast<double>(file.at<float>(bits + 16));
   if (!is_rate(rate) || keys == 0 || keys >> 50 != 0) return false;
-  const double planned = std::ceil(-static_cast<double>(keys) * std::log(rate) /
+  const double planned = std::ceil(-static_cast<double>(keys) * numeric::log(rate) /
                                    (std::numbers::ln2 * std::numbers::ln2));
   return std::fabs(std::ceil(planned / 8) - static_cast<double>(bits)) <= 1;
 }
@@ -170,4 +176,9 @@ const unread_format* recognise_unread(std::span<const std::byte> file, std::stri
   return found == unread::rows.end() ? nullptr : &found->form;
 }
 
-}  // namespace bloomset::cli
+failure not_read(const unread_format& form, const std::string& name) {
+  return detail::format_failure(errc::unsupported, "{}: this is {}, which is not read; {}", name,
+                                form.what, form.remedy);
+}
+
+}  // namespace bloomset

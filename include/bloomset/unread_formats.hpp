@@ -1,12 +1,15 @@
 #pragma once
 
-// Files of other programs that are given as a filter, and that are recognised but not read.
+/// Files of other programs that are given as a filter, and that are recognised but not read. All
+/// that opens filters names them in its failure.
 
+#include <bloomset/result.hpp>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
-namespace bloomset::cli {
+namespace bloomset {
 
 /// A form of file that is known by name only.
 struct unread_format {
@@ -21,8 +24,13 @@ enum class certainty : unsigned char {
 };
 
 /// The form of a whole file, or null. `name` is the name of the file: some forms have no other
-/// sign.
+/// sign. A file of a dialect (bloomset/dialects/dialect.hpp) may have a first number that is
+/// plausible here, too, so ask the dialects first for certainty::first_word. O(1).
 const unread_format* recognise_unread(std::span<const std::byte> file, std::string_view name,
                                       certainty least) noexcept;
 
-}  // namespace bloomset::cli
+/// The failure to open a file of that form, with errc::unsupported. It is the one of
+/// read_stored(), and so of all that opens filters, for forms with a signature.
+failure not_read(const unread_format& form, const std::string& name);
+
+}  // namespace bloomset

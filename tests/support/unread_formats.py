@@ -1,0 +1,33 @@
+"""Files of other programs that are recognised but not read: name -> (content, what sentences call it)."""
+
+import math
+import pickle
+import struct
+
+
+def pybloom(rate=0.01, slices=7, slice_bits=1370):
+    return struct.pack("<dQQQQ", rate, slices, slice_bits, 1000, 0) + bytes((slices * slice_bits + 7) // 8)
+
+
+def pyprobables(keys=1000, rate=0.01):
+    rate = struct.unpack("f", struct.pack("f", rate))[0]
+    bits = math.ceil(-keys * math.log(rate) / math.log(2) ** 2)
+    return bytes([0x55]) * math.ceil(bits / 8) + struct.pack("<QQf", keys, 3, rate)
+
+
+FILES = {
+    "000005.ldb": (bytes(100) + bytes.fromhex("57fb808b247547db"), "a LevelDB table (SSTable)"),
+    "000007.sst": (bytes(100) + bytes.fromhex("f7cff485b741e288"), "a RocksDB table (SSTable)"),
+    "data.orc": (b"ORC\x0a\x0b\0\1\2" + bytes(60) + b"ORC\x17", "an ORC file"),
+    "seen.pickle": (b"\x80\x04\x95\x40\0\0\0\0\0\0\0\x8c\x14pybloom_live.pybloom\x94\x8c\x0bBloomFilter\x94\x93.",
+                    "a pickle of pybloom"),
+    "list.pickle": (pickle.dumps(["a", "b"], protocol=4), "a pickle of Python"),
+    "seen.pybloom": (pybloom(), "a filter of pybloom"),
+    "seen.scalable": (struct.pack("<idQdlQ", 2, 0.9, 100, 0.001, 1, len(pybloom())) + pybloom(),
+                      "a scalable filter of pybloom"),
+    "seen.blm": (pyprobables(), "a filter of pyprobables"),
+    "ids.roaring": (struct.pack("<IIHHI", 12346, 1, 0, 2, 16) + struct.pack("<HHH", 1, 5, 9), "a Roaring bitmap"),
+    "commit-graph": (b"CGPH\1\1\4\0" + bytes(60), "a commit-graph of git"),
+    "fltr00000.dat": (bytes(range(1, 200)), "a file of BIP 158's block filters"),
+    "seen.rbloom": (struct.pack("<Q", 7) + bytes([0x5a]) * 1200, "perhaps a filter of rbloom"),
+}
