@@ -42,7 +42,7 @@ write_seeds() {
 seeds_of() {
   case $1 in
     loader | sealed_loader) echo "$here/../tests/golden" ;;
-    dialects | keys | parquet | segments | server) write_seeds "$1" ;;
+    answers | content_digest | dialects | keys | manifest | parquet | segments | server | unread_formats) write_seeds "$1" ;;
     urls) echo "$here/corpus/urls" ;;
     numbers) echo "$here/corpus/numbers" ;;
     *) echo "$here/corpus/operations" ;;

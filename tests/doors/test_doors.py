@@ -126,18 +126,18 @@ def test_sql_names_bytes_that_are_not_read(engine):
 
 def test_a_published_folder_is_one_filter_at_every_door(tmp_path):
     """A base with layers and removed keys: the folder answers as the file that `fetch` makes of it."""
-    keys = [b"%d" % n for n in range(3000)]
+    keys = [b"%d" % n for n in range(6000)]
 
     def run(*args, **more):
         return subprocess.run([BUILD / "bloomset", *args], cwd=tmp_path, check=more.pop("check", True), capture_output=True, **more).stdout
 
-    run("build", "-q", "-o", "f", "--kind", "ribbon", "--fpr", "5%", input=b"\n".join(keys[:1000]))
+    run("build", "-q", "-o", "f", "--kind", "ribbon", "--fpr", "5%", input=b"\n".join(keys[:4000]))
     run("publish", "-q", "pub", "f")
-    run("publish", "-q", "pub", "--layer", "-", input=b"\n".join(keys[1000:1500]))
-    run("publish", "-q", "pub", "--removed", "-", input=b"\n".join(keys[500:1200]))
+    run("publish", "-q", "pub", "--layer", "-", input=b"\n".join(keys[4000:4200]))
+    run("publish", "-q", "pub", "--removed", "-", input=b"\n".join(keys[3900:4050]))
     run("fetch", "-q", "pub", "-o", "mine")
     expected = [key in bloomset.open(tmp_path / "mine") for key in keys]
-    assert all(expected[:500] + expected[1200:1500]) and not any(expected[500:1200])
+    assert all(expected[:3900] + expected[4050:4200]) and not any(expected[3900:4050])
     passed = set(run("check", "pub", input=b"\n".join(keys), check=False).split())
     assert [key in passed for key in keys] == expected
     buffer = b"".join(len(key).to_bytes(8, "little") + key for key in keys)

@@ -32,6 +32,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 
@@ -43,6 +44,13 @@ DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 SHELL = ["sh", "console"]
 
 HAS_PYTHON = importlib.util.find_spec("bloomset") is not None
+
+
+def free_port():
+    """For a document that starts a web server: $PORT, which the document gives a default."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def name_of(document):
@@ -193,7 +201,7 @@ def test_commands(document, tmp_path, monkeypatch, request):
         (tmp_path / extension.name).symlink_to(extension)
     surroundings = postgres_surroundings(request) if document.name == "postgresql.md" else os.environ
     programs = f"{duckdb_shell(tmp_path)}:" if document.name == "duckdb.md" else ""
-    env = {**surroundings, "PATH": f"{programs}{BLOOMSET.parent}:{os.environ['PATH']}"}
+    env = {**surroundings, "PORT": str(free_port()), "PATH": f"{programs}{BLOOMSET.parent}:{os.environ['PATH']}"}
     monkeypatch.chdir(tmp_path)
 
     def run(command):

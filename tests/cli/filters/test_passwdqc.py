@@ -161,6 +161,27 @@ def test_pam_refuses_a_leaked_password(passwdqc, leaked, tmp_path):
     assert accepted[0] == 0, accepted
 
 
+def test_pam_exec_refuses_a_login_with_a_leaked_password(run, bloomset, tmp_path):
+    """The script of docs/use/login-passwords.md, with the paths of this test."""
+    if not any(pathlib.Path(folder).glob("*/security/pam_exec.so") for folder in ("/lib", "/usr/lib")):
+        pytest.skip("there is no pam_exec")
+    run("build", "-q", "-o", "leaked.pwq", "--format", "passwdqc", "--with", "hash=ntlm", "--capacity", 2,
+        input=b"hunter2\n").ok()
+    script = tmp_path / "not-leaked"
+    script.write_text(f"#!/bin/sh\n! {bloomset} check -q {tmp_path}/leaked.pwq\n")
+    script.chmod(0o755)
+    (tmp_path / "pam").mkdir()
+    (tmp_path / "pam" / "login").write_text(f"auth required pam_exec.so expose_authtok quiet {script}\nauth required pam_permit.so\n")
+    (tmp_path / "pam" / "change").write_text(f"password required pam_exec.so expose_authtok quiet {script}\n"
+                                             "password required pam_permit.so\n")
+    leaked, fresh = (pam(tmp_path / "pam", b"login", b"root", word, "pam_authenticate")[0] for word in (b"hunter2", b"correct horse"))
+    assert leaked != 0 and fresh == 0
+    # In a change of a password it is given none.
+    assert pam(tmp_path / "pam", b"change", b"root", b"hunter2", "pam_chauthtok")[0] == 0
+    (tmp_path / "leaked.pwq").unlink()
+    assert pam(tmp_path / "pam", b"login", b"root", b"hunter2", "pam_authenticate")[0] == 0
+
+
 # The command -----------------------------------------------------------------------------------
 
 
