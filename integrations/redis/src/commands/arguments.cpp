@@ -119,7 +119,7 @@ filter_engine parse_engine(const command_call& call, std::size_t first, bool has
   if (!native && !compatible && call.find("ENGINE", first)) throw refusal(no_engine);
   if (compatible && has_native_options) throw refusal(only_native);
   if (compatible) return filter_engine::compatible;
-  return native || has_native_options ? filter_engine::native : current_settings().engine;
+  return native || has_native_options ? filter_engine::native : default_engine();
 }
 
 /// Reads the hash function in argument `i`, after the word HASH.

@@ -7,6 +7,7 @@
 #include "commands/creation.hpp"
 #include "commands/handlers.hpp"
 #include "commands/reply.hpp"
+#include "valkeybloom/valkey_commands.hpp"
 #include "values/item_batches.hpp"
 
 namespace bloomset::server {
@@ -79,6 +80,7 @@ int insert_and_reply(const command_call& call, const insert_arguments& arguments
 }  // namespace
 
 int bf_reserve(const command_call& call) {
+  if (const auto status = valkey_reserve(call)) return *status;
   auto [spec, budget] = parse_bf_reserve(call);
   // RedisBloom's limit on the number of words.
   constexpr std::size_t max_words = 7;
@@ -92,6 +94,7 @@ int bf_reserve(const command_call& call) {
 }
 
 int bf_add(const command_call& call) {
+  if (const auto status = valkey_add(call)) return *status;
   const std::array items = {call.word(2)};
   std::array<bool, 1> newly_inserted = {};
   const insert_outcome outcome =
@@ -101,10 +104,14 @@ int bf_add(const command_call& call) {
 }
 
 int bf_madd(const command_call& call) {
+  if (const auto status = valkey_madd(call)) return *status;
   return insert_and_reply(call, {.spec = default_bf_spec()}, 2);
 }
 
 int bf_insert(const command_call& call) {
+  if (const auto status = valkey_insert(call)) return *status;
+  constexpr std::size_t min_words = 4;
+  if (call.argv.size() < min_words) return api.wrong_arity(call.ctx);
   const insert_arguments arguments = parse_bf_insert(call);
   if (arguments.first_item != 0) return insert_and_reply(call, arguments, arguments.first_item);
   // AT without items forgets what is older than the window at that time.

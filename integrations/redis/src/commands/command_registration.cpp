@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "server/settings.hpp"
 
 namespace bloomset::server {
 namespace {
@@ -20,10 +23,21 @@ key_docs key_range(std::uint64_t flags, int first, int last) {
   return keys;
 }
 
+/// The flags of a command. Like valkey-bloom's, the commands that insert are fast while its engine
+/// is that of the settings.
+std::string flags_of(const command_row& row, const command_family& family) {
+  constexpr std::array<std::string_view, 4> inserting = {"ADD", "MADD", "INSERT", "RESERVE"};
+  const bool is_bloom = std::string_view(family.category) == "bloom";
+  const bool is_fast = is_bloom && current_settings().engine == filter_engine::valkey &&
+                       std::ranges::find(inserting, row.name) != inserting.end();
+  return is_fast ? fmt::format("{} fast", row.flags) : row.flags;
+}
+
 bool create_command(context* ctx, const command_row& row, const command_family& family) {
   const std::string name = std::string(family.prefix) + row.name;
+  const std::string flags = flags_of(row, family);
   const int last_key = row.has_sources ? -1 : 1;
-  if (api.create_command(ctx, name.c_str(), row.entry.run, row.flags, 1, last_key, 1) != ok)
+  if (api.create_command(ctx, name.c_str(), row.entry.run, flags.c_str(), 1, last_key, 1) != ok)
     return false;
   command* const created = api.get_command(ctx, name.c_str());
   if (created == nullptr) return false;
@@ -44,7 +58,6 @@ bool create_command(context* ctx, const command_row& row, const command_family& 
   if (api.set_command_info(created, &docs) != ok) return false;
   if (api.set_command_acl_categories == nullptr) return true;
   // Flags do not put a module's command into the server's own categories.
-  const std::string_view flags = row.flags;
   const std::string categories =
       fmt::format("{} {} {}", family.category, flags.starts_with("write") ? "write" : "read",
                   flags.ends_with("fast") ? "fast" : "slow");

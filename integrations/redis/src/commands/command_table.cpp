@@ -43,8 +43,8 @@ int answer(context* ctx, string** argv, int argc) noexcept {
 template <filter_family Family, handler* Handler, int Arity, int MaxArity = 0,
           key_hider* HideKeys = hide_nothing>
 constexpr command_entry entry = {answer<Family, Handler, Arity, MaxArity, HideKeys>, Arity};
-template <filter_family Family, handler* Handler>
-constexpr command_entry insert_entry = entry<Family, Handler, -4, 0, hide_insert_keys>;
+template <filter_family Family, handler* Handler, int MinWords = -4>
+constexpr command_entry insert_entry = entry<Family, Handler, MinWords, 0, hide_insert_keys>;
 
 // Arguments of commands, for COMMAND DOCS.
 
@@ -79,6 +79,9 @@ constexpr argument_docs capacity = argument("capacity", integer);
 constexpr argument_docs rate_option = option("error", real, "ERROR");
 constexpr argument_docs bucketsize = option("bucketsize", integer, "BUCKETSIZE");
 constexpr argument_docs maxiterations = option("maxiterations", integer, "MAXITERATIONS");
+constexpr argument_docs tightening = option("tightening", real, "TIGHTENING");
+constexpr argument_docs seed = option("seed", text, "SEED");
+constexpr argument_docs validate_scale = option("validatescaleto", integer, "VALIDATESCALETO");
 constexpr argument_docs time_of_items = option("at", integer, "AT");
 
 constexpr std::array rate_or_memory = {argument("error_rate", real), memory, argument_docs{}};
@@ -96,8 +99,10 @@ constexpr std::array key_chunk = {key_name, iterator, argument("data", text)};
 constexpr std::array bf_reserve_docs = {key_name,  rate,   size,        expansion, nonscaling,
                                         deletable, window, generations, hash,      engine};
 constexpr std::array bf_insert_docs = {
-    key_name, insert_capacity, rate_option, expansion, nocreate,      nonscaling,  deletable,
-    window,   generations,     hash,        engine,    time_of_items, insert_items};
+    key_name,       insert_capacity, rate_option, expansion, nocreate,      nonscaling, deletable,
+    window,         generations,     hash,        engine,    time_of_items, tightening, seed,
+    validate_scale, insert_items};
+constexpr std::array key_data = {key_name, argument("data", text)};
 constexpr std::array cf_reserve_docs = {key_name,  capacity,    bucketsize, maxiterations,
                                         expansion, rate_option, hash,       engine};
 constexpr std::array cf_insert_docs = {key_name, insert_capacity, nocreate, engine, insert_items};
@@ -138,7 +143,7 @@ constexpr auto bf_rows = std::to_array<command_row>(
       "Adds an item to a filter, which is made if it is missing", "O(1)", key_item},
      {"MADD", entry<bloom, bf_madd, -3>, write_flags, key_inserts,
       "Adds items to a filter, which is made if it is missing", per_item, key_items},
-     {"INSERT", insert_entry<bloom, bf_insert>, write_flags, key_inserts,
+     {"INSERT", insert_entry<bloom, bf_insert, -2>, write_flags, key_inserts,
       "Adds items to a filter, which is made with the given options if it is missing", per_item,
       bf_insert_docs},
      {"CARD", entry<bloom, bf_card, 2>, read_flags, key_reads,
@@ -147,6 +152,8 @@ constexpr auto bf_rows = std::to_array<command_row>(
       "The number of copies of an item in a filter that deletes", "O(1)", key_item},
      {"DEL", entry<bloom, erase, 3>, "write fast", key_deletes,
       "Removes one copy of an item from a filter that deletes", "O(1)", key_item},
+     {"LOAD", entry<bloom, bf_load, 3>, write_flags, key_inserts,
+      "Makes the filter of an append-only file that valkey-bloom wrote", per_byte, key_data},
      {"INFO", entry<bloom, bf_info, -2, 3>, read_flags, key_reads,
       "Facts about a filter, or one of them", "O(1)", key_field}});
 

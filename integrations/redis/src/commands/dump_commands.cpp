@@ -68,7 +68,7 @@ wire_error append_chunk(const command_call& call, filter_key& key, long long ite
   filter_object& object = *key.object();
   if (iterator < 1 || bytes.size() > static_cast<std::uint64_t>(iterator)) return bad_data;
   const auto end = static_cast<std::uint64_t>(iterator) - 1;
-  if (object.filter && object.spec().engine == filter_engine::native) return bad_data;
+  if (object.filter && object.spec().engine != filter_engine::compatible) return bad_data;
   if (bytes.size() > end) return bad_offset;
   const std::uint64_t offset = end - bytes.size();
   if (object.filter) return complete_filter_error(*object.filter, offset, bytes.size());
@@ -128,6 +128,9 @@ int scandump(const command_call& call) {
   const filter_key key(call, open_read);
   const filter_value& filter = key.filter();
   const filter_facts facts = filter.facts();
+  if (facts.spec.engine == filter_engine::valkey) {
+    throw refusal("ERR filters of engine valkey have no SCANDUMP; copy them with DUMP");
+  }
   if (!call.is_bloom() && facts.items == 0) return reply_end(call);
   if (iterator == 0) return reply_chunk(call.ctx, 1, as_chars(filter.dump_header()));
   const byte_pieces payload = filter.dump_payload();

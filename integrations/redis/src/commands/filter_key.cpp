@@ -18,8 +18,10 @@ bool filter_key::is_empty() const noexcept {
 filter_object* filter_key::object() const noexcept {
   if (is_empty() || api.key_type(key_) != key_module) return nullptr;
   const type* const found = api.value_type(key_);
-  const bool is_filter = found == filter_type(call_.family, filter_engine::native) ||
-                         found == filter_type(call_.family, filter_engine::compatible);
+  const bool is_filter =
+      found == filter_type(call_.family, filter_engine::native) ||
+      found == filter_type(call_.family, filter_engine::compatible) ||
+      (call_.is_bloom() && found == filter_type(call_.family, filter_engine::valkey));
   return is_filter ? static_cast<filter_object*>(api.value(key_)) : nullptr;
 }
 
@@ -39,11 +41,11 @@ void filter_key::set(std::unique_ptr<filter_object> object) noexcept {
   if (expire >= 0) api.set_expire(key_, expire);
 }
 
-void filter_key::announce(const char* event) noexcept {
+void filter_key::announce(const char* event, int event_class) noexcept {
   if (key_ != nullptr) api.close_key(key_);
   key_ = nullptr;
   api.signal_modified(call_.ctx, call_.key());
-  api.notify(call_.ctx, event_of_module, event, call_.key());
+  api.notify(call_.ctx, event_class, event, call_.key());
 }
 
 }  // namespace bloomset::server

@@ -25,7 +25,7 @@ class filter_key {
   /// Tells the clients that watch the key, and the subscribers of keyspace events, of a change.
   /// Subscribers may delete the key. So the key is closed first, and its filter must not be used
   /// afterwards.
-  void announce(const char* event) noexcept;
+  void announce(const char* event, int event_class = event_of_module) noexcept;
 
  private:
   const command_call& call_;

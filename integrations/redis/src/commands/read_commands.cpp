@@ -5,15 +5,21 @@
 #include "commands/filter_key.hpp"
 #include "commands/handlers.hpp"
 #include "commands/reply.hpp"
+#include "valkeybloom/valkey_commands.hpp"
 #include "values/item_batches.hpp"
 
 namespace bloomset::server {
 namespace {
 
-/// Fills `answers`, which are false, for the items of a filter. Other keys hold no items.
+/// Fills `answers`, which are false, for the items of a filter. Other keys hold no items, and are
+/// an error in valkey-bloom's commands.
 void find_items(const command_call& call, item_span items, std::span<bool> answers) {
   const filter_key key(call, open_read);
-  if (key.object() != nullptr) key.filter().contains(items, answers);
+  if (key.object() != nullptr) {
+    key.filter().contains(items, answers);
+  } else if (speaks_valkey(call) && !key.is_empty()) {
+    throw refusal(wrong_type);
+  }
 }
 
 }  // namespace
@@ -22,6 +28,7 @@ int exists(const command_call& call) {
   const std::array items = {call.word(2)};
   std::array<bool, 1> answers = {};
   find_items(call, items, answers);
+  if (speaks_valkey(call)) return api.reply_integer(call.ctx, answers[0]);
   return api.reply_bool(call.ctx, answers[0]);
 }
 
@@ -29,6 +36,7 @@ int mexists(const command_call& call) {
   const std::vector<std::string_view> items = call.words_from(2);
   const bool_list answers(items.size());
   find_items(call, items, answers.span());
+  if (speaks_valkey(call)) return reply_valkey(call.ctx, answers.span());
   return reply_bools(call.ctx, answers.span());
 }
 
@@ -54,6 +62,9 @@ int cf_count(const command_call& call) {
 int bf_info(const command_call& call) {
   const filter_key key(call, open_read);
   const filter_facts facts = key.filter().facts();
+  if (speaks_valkey(call) && facts.spec.engine == filter_engine::valkey) {
+    return reply_valkey_info(call, facts);
+  }
   std::optional<std::uint64_t> expansion;
   if (facts.spec.expansion != 0) expansion = facts.spec.expansion;
   const std::array fields = {info_field{"CAPACITY", "Capacity", facts.capacity},

@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <bit>
-#include <bloomset/plan/formulas.hpp>
-#include <bloomset/plan/numeric.hpp>
-#include <cstring>
 #include <new>
 
+#include "other_modules/chain_estimate.hpp"
 #include "redisbloom/murmur2.hpp"
 
 namespace bloomset::server {
@@ -23,19 +20,6 @@ constexpr std::uint64_t max_link_ratio = 4;
 
 constexpr std::uint64_t seed_64 = 0xc6a4a7935bd1e995;
 constexpr std::uint32_t seed_32 = 0x9747b28c;
-
-/// Set bits among the first `positions`.
-std::uint64_t count_ones(std::span<const std::byte> bits, std::uint64_t positions) noexcept {
-  std::uint64_t ones = 0;
-  for (std::uint64_t i = 0; i < positions; i += 64) {
-    std::uint64_t word = 0;
-    const std::uint64_t left = bits.size() - i / 8;
-    std::memcpy(&word, bits.data() + i / 8, left < sizeof word ? left : sizeof word);
-    if (positions - i < 64) word &= (std::uint64_t{1} << (positions - i)) - 1;
-    ones += static_cast<std::uint64_t>(std::popcount(word));
-  }
-  return ones;
-}
 
 }  // namespace
 
@@ -145,21 +129,12 @@ filter_facts bloom_chain::facts() const noexcept {
 }
 
 filter_state bloom_chain::state() const {
-  double rejected = 1;  // share of non-members that no link so far matches
-  double items = 0;
+  chain_estimate estimate;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const link_shape& link = shape_.links[i];
-    const auto positions = static_cast<double>(link.positions());
-    const auto ones = static_cast<double>(count_ones(parts_[i].bytes(), link.positions()));
-    const double load = ones / positions;
-    // A link holds only items that no older link matched. A link of ones tells nothing.
-    const double link_items =
-        load < 1 ? formulas::throws_behind(load * positions, positions) / link.hashes
-                 : static_cast<double>(link.items);
-    if (rejected > 0) items += link_items / rejected;
-    rejected *= 1 - numeric::power(load, link.hashes);
+    estimate.add(parts_[i].bytes(), link.positions(), link.hashes, link.items);
   }
-  return {1 - rejected, items};
+  return estimate.state();
 }
 
 std::vector<std::string> bloom_chain::debug_lines() const {

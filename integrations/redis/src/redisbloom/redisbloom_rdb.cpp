@@ -1,10 +1,8 @@
 #include "redisbloom/redisbloom_rdb.hpp"
 
-#include <concepts>
 #include <utility>
 
-#include "values/dump_pieces.hpp"
-#include "values/loaded_bytes.hpp"
+#include "other_modules/rdb_fields.hpp"
 
 namespace bloomset::server {
 namespace {
@@ -19,56 +17,7 @@ constexpr int bucket_size_version = 4;  // CF.*
 constexpr std::uint64_t legacy_marker = 0;
 constexpr std::uint64_t legacy_version = 3;
 
-/// Reads fields. After a missing field, or a number that does not fit its type, `is_broken` is set
-/// and nothing more is read.
-struct field_reader {
-  template <class Number>
-  field_reader& operator>>(Number& number) noexcept {
-    const std::uint64_t value = is_broken ? 0 : api.load_unsigned(input);
-    number = static_cast<Number>(value);
-    is_broken = is_broken || number != value || api.has_io_error(input) != 0;
-    return *this;
-  }
-  field_reader& operator>>(double& number) noexcept {
-    number = is_broken ? 0 : api.load_real(input);
-    is_broken = is_broken || api.has_io_error(input) != 0;
-    return *this;
-  }
-  /// A string that is not empty, as memory of a filter.
-  field_reader& operator>>(owned_storage& storage) {
-    if (is_broken) return *this;
-    const loaded_bytes bytes(input);
-    is_broken = bytes.view().empty() || api.has_io_error(input) != 0;
-    if (is_broken) return *this;
-    auto copied = owned_storage::copy_of(std::as_bytes(std::span(bytes.view())));
-    is_broken = !copied;
-    if (copied) storage = std::move(*copied);
-    return *this;
-  }
-
-  io* input;
-  bool is_broken = false;
-};
-
-struct field_writer {
-  template <std::unsigned_integral Number>
-  field_writer& operator<<(Number number) noexcept {
-    api.save_unsigned(output, number);
-    return *this;
-  }
-  field_writer& operator<<(double number) noexcept {
-    api.save_real(output, number);
-    return *this;
-  }
-  field_writer& operator<<(std::span<const std::byte> bytes) noexcept {
-    api.save_bytes(output, as_chars(bytes).data(), bytes.size());
-    return *this;
-  }
-
-  io* output;
-};
-
-bool load_link(field_reader& input, int version, link_shape& link, owned_storage& bits) {
+bool load_link(rdb_reader& input, int version, link_shape& link, owned_storage& bits) {
   input >> link.capacity >> link.error_rate >> link.hashes >> link.bits_per_item;
   if (version >= bits_version) {
     input >> link.bits >> link.log2_bits;
@@ -85,7 +34,7 @@ bool load_link(field_reader& input, int version, link_shape& link, owned_storage
 }  // namespace
 
 std::unique_ptr<filter_value> load_chain(io* stream, int version) {
-  field_reader input{stream};
+  rdb_reader input{stream};
   chain_shape shape;
   shape.options = 0;
   shape.growth = legacy_growth;
@@ -109,7 +58,7 @@ std::unique_ptr<filter_value> load_chain(io* stream, int version) {
 }
 
 void save(io* stream, const bloom_chain& filter) {
-  field_writer output{stream};
+  rdb_writer output{stream};
   const chain_shape& shape = filter.shape();
   output << shape.items << shape.links.size() << shape.options << shape.growth;
   const byte_pieces payload = filter.dump_payload();
@@ -121,7 +70,7 @@ void save(io* stream, const bloom_chain& filter) {
 }
 
 std::unique_ptr<filter_value> load_cuckoo(io* stream, int version) {
-  field_reader input{stream};
+  rdb_reader input{stream};
   cuckoo_shape shape;
   if (version < 0 || version > redisbloom_version) return nullptr;
   input >> shape.filters;
@@ -158,7 +107,7 @@ std::unique_ptr<filter_value> load_cuckoo(io* stream, int version) {
 }
 
 void save(io* stream, const cuckoo_chain& filter) {
-  field_writer output{stream};
+  rdb_writer output{stream};
   const cuckoo_shape& shape = filter.shape();
   if (shape.is_legacy) output << legacy_marker << legacy_version << shape.deletes;
   output << shape.filters << shape.buckets << shape.items;

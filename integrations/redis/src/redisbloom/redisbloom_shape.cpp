@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "redisbloom/packed_numbers.hpp"
 #include "values/filter_spec.hpp"
 
 namespace bloomset::server {

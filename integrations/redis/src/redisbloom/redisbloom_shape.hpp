@@ -12,10 +12,9 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomset::server {
+#include "other_modules/packed_numbers.hpp"
 
-/// More memory than machines have. Sums of a few such sizes do not overflow.
-inline constexpr std::uint64_t max_payload_bytes = std::uint64_t{1} << 47;
+namespace bloomset::server {
 
 /// One Bloom filter of a chain.
 struct link_shape {

@@ -42,7 +42,9 @@ inline constexpr int option_handles_io_errors = 1 << 0;
 inline constexpr int option_signals_modified = 1 << 1;
 inline constexpr int option_async_load = 1 << 2;
 
-inline constexpr int event_of_module = 1 << 13;  // class `d` of keyspace events
+// Classes of keyspace events: `g` and `d`.
+inline constexpr int event_generic = 1 << 2;
+inline constexpr int event_of_module = 1 << 13;
 
 inline constexpr unsigned setting_memory = 1U << 7;  // values such as 64mb
 
@@ -260,6 +262,9 @@ struct functions {
                const int* values, int count, setting_getter<int>, setting_setter<int>,
                setting_applier, void* row)>
       register_choice{"RegisterEnumConfig", is_optional};
+  function<int(context*, const char* name, int initial, unsigned flags, setting_getter<int>,
+               setting_setter<int>, setting_applier, void* row)>
+      register_flag{"RegisterBoolConfig", is_optional};
   function<int(context*)> load_settings{"LoadConfigs", is_optional};
   function<int(context*, void (*)(info_context*, int for_crash_report))> register_info{
       "RegisterInfoFunc"};

@@ -79,6 +79,13 @@ growth_limit growth_limit_for(const command_call& call, const filter_value& filt
   const std::uint64_t max_by_total = bytes + (total - std::min(total, bytes_of_filters()));
   growth_limit limit;
   limit.ctx = call.ctx;
+  if (spec.engine == filter_engine::valkey) {
+    const auto setting = static_cast<std::uint64_t>(current_settings().bloom_memory_usage_limit);
+    limit.max_bytes = std::min({setting, max_bytes, max_by_total});
+    limit.is_total = max_by_total == limit.max_bytes;
+    limit.is_of_valkey = setting == limit.max_bytes;
+    return limit;
+  }
   // A filter that cannot reach the limit need not check it at each step. A second part starts at a
   // fourth of the first, a table of counted copies doubles, a compatible filter grows by at least
   // its size, and a new generation is as large as the others.
@@ -100,7 +107,12 @@ wire_error stop_error(filter_family family, stop_reason reason,
       return nullptr;
     case stop_reason::full:
       return is_bloom ? "ERR non scaling filter is full" : "Filter is full";
+    case stop_reason::rate_underflow:
+      return "ERR false positive degrades to 0 on scale out";
+    case stop_reason::capacity_overflow:
+      return "ERR bad capacity";
     case stop_reason::limit:
+      if (limit.is_of_valkey) return valkey_size_error;
       if (is_bloom) {
         if (limit.is_total) {
           return "ERR problem inserting into filter: all have reached bf.max-memory";

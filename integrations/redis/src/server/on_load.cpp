@@ -4,6 +4,7 @@
 #include "server/api.hpp"
 #include "server/memory.hpp"
 #include "server/settings.hpp"
+#include "valkeybloom/valkey_chain.hpp"
 #include "values/filter_object.hpp"
 #include "values/filter_type.hpp"
 
@@ -21,6 +22,18 @@ void report_info(info_context* ctx, int) {
   api.info_number(ctx, "filter_bytes", bytes_of_filters());
   api.info_number(ctx, "max_memory",
                   static_cast<unsigned long long>(current_settings().max_memory));
+  // Under valkey-bloom's names.
+  const valkey_totals totals = totals_of_valkey_filters();
+  api.info_section(ctx, "bloom_core_metrics");
+  api.info_number(ctx, "bloom_total_memory_bytes", totals.bytes);
+  api.info_number(ctx, "bloom_num_objects", totals.objects);
+  api.info_number(ctx, "bloom_num_filters_across_objects", totals.filters);
+  api.info_number(ctx, "bloom_num_items_across_objects", totals.items);
+  api.info_number(ctx, "bloom_capacity_across_objects", totals.capacity);
+  const defrag_counts defragmented = defrag_counts_of_valkey_filters();
+  api.info_section(ctx, "bloom_defrag_metrics");
+  api.info_number(ctx, "bloom_defrag_hits", defragmented.hits);
+  api.info_number(ctx, "bloom_defrag_misses", defragmented.misses);
 }
 
 bool load(context* ctx, string** argv, int argc) {
@@ -32,7 +45,8 @@ bool load(context* ctx, string** argv, int argc) {
   api.set_module_options(ctx,
                          option_handles_io_errors | option_signals_modified | option_async_load);
   use_server_memory();
-  return create_filter_types(ctx) && create_commands(ctx) && load_settings(ctx, argv, argc) &&
+  // Settings first: the engine decides which commands are in the category `fast`.
+  return create_filter_types(ctx) && load_settings(ctx, argv, argc) && create_commands(ctx) &&
          api.register_info(ctx, report_info) == ok;
 }
 

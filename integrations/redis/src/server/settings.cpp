@@ -1,12 +1,14 @@
 #include "server/settings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "commands/arguments.hpp"
 
@@ -15,23 +17,35 @@ namespace {
 
 settings active;
 
-/// A setting with two values, 0 and 1.
+constexpr const char* rate_error = "a rate lies between 0 and 1, such as 0.01 or 1%";
+
+/// A setting whose values are the positions of names.
 struct choice_row {
   const char* name;
-  std::array<const char*, 2> names;
+  std::vector<const char*> names;
   int (*get)();
   void (*set)(int);
 };
 
 std::array choices = {
     choice_row{"engine",
-               {"native", "compatible"},
+               {"native", "compatible", "valkey"},
                [] { return static_cast<int>(active.engine); },
                [](int value) { active.engine = static_cast<filter_engine>(value); }},
     choice_row{"hash",
                {"siphash", "xxh3"},
                [] { return static_cast<int>(active.hash); },
                [](int value) { active.hash = static_cast<filter_hash>(value); }},
+};
+
+struct flag_row {
+  const char* name;
+  bool settings::* value;
+};
+
+std::array switches = {
+    flag_row{"bloom-use-random-seed", &settings::bloom_use_random_seed},
+    flag_row{"bloom-defrag-enabled", &settings::bloom_defrag_enabled},
 };
 
 // The aliases are RedisBloom's names of settings and of older arguments. Only loadmodule accepts
@@ -41,14 +55,29 @@ struct rate_row {
   double settings::* value;
   std::string_view alias = {};
   std::string_view old_alias = {};
+  double max = max_error_rate;  ///< higher rates are used as this one
+  const char* no_number = rate_error;
+  const char* out_of_range = rate_error;
   string* text = nullptr;  ///< the value as it was set, for CONFIG GET
 };
-
-constexpr const char* rate_error = "a rate lies between 0 and 1, such as 0.01 or 1%";
 
 std::array rates = {
     rate_row{"error-rate", &settings::bf_error_rate, "bf-error-rate", "ERROR_RATE"},
     rate_row{"cf-error-rate", &settings::cf_error_rate},
+    rate_row{"bloom-fp-rate",
+             &settings::bloom_fp_rate,
+             {},
+             {},
+             1,
+             "Invalid floating-point value",
+             "ERR (0 < error rate range < 1)"},
+    rate_row{"bloom-tightening-ratio",
+             &settings::bloom_tightening_ratio,
+             {},
+             {},
+             1,
+             "Invalid floating-point value",
+             "ERR (0 < tightening ratio range < 1)"},
 };
 
 struct number_row {
@@ -73,6 +102,10 @@ std::array numbers = {
     number_row{"cf-expansion-factor", 0, max_expansion, &settings::cf_expansion_factor},
     number_row{"cf-max-expansions", 1, max_iterations, &settings::cf_max_expansions, 0,
                "CF_MAX_EXPANSIONS"},
+    number_row{"bloom-capacity", 1, max_bytes, &settings::bloom_capacity},
+    number_row{"bloom-expansion", 0, std::numeric_limits<std::uint32_t>::max(),
+               &settings::bloom_expansion},
+    number_row{"bloom-memory-usage-limit", 0, max_bytes, &settings::bloom_memory_usage_limit},
     number_row{"max-filter-size", 0, max_bytes, &settings::max_filter_size, setting_memory},
     number_row{"max-memory", 0, max_bytes, &settings::max_memory, setting_memory},
 };
@@ -110,20 +143,23 @@ int set_number(const char*, long long value, void* registered, string** error) {
   return ok;
 }
 
-bool keep_rate(rate_row& row, string* text) {
+/// The error of a rate that is not kept; null without one.
+const char* keep_rate(rate_row& row, string* text) {
   const auto rate = read_rate(text);
-  if (!rate || !(*rate > 0 && *rate < 1)) return false;
+  if (!rate) return row.no_number;
+  if (!(*rate > 0 && *rate < 1)) return row.out_of_range;
   api.free_string(nullptr, row.text);
   row.text = new_string(bytes_of(text));
-  active.*row.value = std::min(*rate, max_error_rate);
-  return true;
+  active.*row.value = std::min(*rate, row.max);
+  return nullptr;
 }
 string* get_rate(const char*, void* row) {
   return static_cast<const rate_row*>(row)->text;
 }
 int set_rate(const char*, string* text, void* row, string** error) {
-  if (keep_rate(*static_cast<rate_row*>(row), text)) return ok;
-  *error = new_string(rate_error);
+  const char* const reason = keep_rate(*static_cast<rate_row*>(row), text);
+  if (reason == nullptr) return ok;
+  *error = new_string(reason);
   return err;
 }
 
@@ -135,16 +171,31 @@ int set_choice(const char*, int value, void* row, string**) {
   return ok;
 }
 
+int get_flag(const char*, void* row) {
+  return active.*static_cast<const flag_row*>(row)->value ? 1 : 0;
+}
+int set_flag(const char*, int value, void* row, string**) {
+  active.*static_cast<const flag_row*>(row)->value = value != 0;
+  return ok;
+}
+
 bool register_all(context* ctx) {
-  if (api.register_choice == nullptr || api.register_number == nullptr ||
-      api.register_text == nullptr || api.load_settings == nullptr) {
+  if (api.register_choice == nullptr || api.register_flag == nullptr ||
+      api.register_number == nullptr || api.register_text == nullptr ||
+      api.load_settings == nullptr) {
     return true;
   }
-  constexpr std::array values = {0, 1};
+  constexpr std::array values = {0, 1, 2};
   for (choice_row& row : choices) {
     if (api.register_choice(ctx, row.name, row.get(), 0, row.names.data(), values.data(),
-                            static_cast<int>(values.size()), get_choice, set_choice, nullptr,
+                            static_cast<int>(row.names.size()), get_choice, set_choice, nullptr,
                             &row) != ok) {
+      return false;
+    }
+  }
+  for (flag_row& row : switches) {
+    if (api.register_flag(ctx, row.name, active.*row.value, 0, get_flag, set_flag, nullptr, &row) !=
+        ok) {
       return false;
     }
   }
@@ -168,15 +219,25 @@ bool register_all(context* ctx) {
 void set_argument(std::string_view name, string* value) {
   for (const choice_row& row : choices) {
     if (!equal_words(name, row.name)) continue;
-    const bool is_second = equal_words(bytes_of(value), row.names[1]);
-    if (!is_second && !equal_words(bytes_of(value), row.names[0])) {
-      throw refusal(fmt::format("{} is {} or {}", row.name, row.names[0], row.names[1]));
+    const auto chosen = std::ranges::find_if(
+        row.names, [&](const char* choice) { return equal_words(bytes_of(value), choice); });
+    if (chosen == row.names.end()) {
+      throw refusal(fmt::format("{} is one of {}", row.name, fmt::join(row.names, ", ")));
     }
-    return row.set(is_second ? 1 : 0);
+    return row.set(static_cast<int>(chosen - row.names.begin()));
+  }
+  for (const flag_row& row : switches) {
+    if (!equal_words(name, row.name)) continue;
+    const bool is_set = equal_words(bytes_of(value), "yes");
+    if (!is_set && !equal_words(bytes_of(value), "no")) {
+      throw refusal(fmt::format("{} is yes or no", row.name));
+    }
+    active.*row.value = is_set;
+    return;
   }
   for (rate_row& row : rates) {
     if (!is_named(row, name)) continue;
-    if (!keep_rate(row, value)) throw refusal(rate_error);
+    if (const char* const reason = keep_rate(row, value)) throw refusal(reason);
     return;
   }
   for (const number_row& row : numbers) {

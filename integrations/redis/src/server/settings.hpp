@@ -25,7 +25,16 @@ struct settings {
   long long cf_expansion_factor = 1;
   /// Sub-filters of a compatible CF.* filter. Native filters have no such limit.
   long long cf_max_expansions = 32;
-  /// Bytes of one filter. 0: 1 GiB for native filters, and no limit for compatible ones.
+  // valkey-bloom's, of filters of its engine.
+  long long bloom_capacity = 100;
+  long long bloom_expansion = 2;
+  double bloom_fp_rate = 0.01;
+  double bloom_tightening_ratio = 0.5;
+  bool bloom_use_random_seed = true;
+  bool bloom_defrag_enabled = true;
+  /// Bytes of one filter, as valkey-bloom counts them.
+  long long bloom_memory_usage_limit = 128LL << 20;
+  /// Bytes of one filter. 0: 1 GiB for native filters, and no limit for others.
   long long max_filter_size = 0;
   /// Bytes of all filters together. 0: no limit beside the server's maxmemory.
   long long max_memory = 0;

@@ -3,7 +3,7 @@
 #include <array>
 #include <bloomset/hash.hpp>
 
-#include "redisbloom/packed_numbers.hpp"
+#include "other_modules/packed_numbers.hpp"
 
 namespace bloomset::server {
 namespace {

@@ -9,13 +9,25 @@
 
 namespace bloomset::server {
 
+std::string_view name_of(filter_engine engine) noexcept {
+  switch (engine) {
+    case filter_engine::native:
+      return "native";
+    case filter_engine::compatible:
+      return "compatible";
+    case filter_engine::valkey:
+      break;
+  }
+  return "valkey";
+}
+
 filter_spec default_bf_spec() noexcept {
   const settings& current = current_settings();
   return {.family = filter_family::bloom,
           .error_rate = current.bf_error_rate,
           .capacity = static_cast<std::uint64_t>(current.bf_initial_size),
           .expansion = static_cast<std::uint32_t>(current.bf_expansion_factor),
-          .engine = current.engine,
+          .engine = default_engine(),
           .growth = static_cast<std::uint32_t>(current.bf_expansion_factor),
           .draws_key = current.hash == filter_hash::siphash};
 }
@@ -27,10 +39,28 @@ filter_spec default_cf_spec() noexcept {
           .error_rate = current.cf_error_rate,
           .capacity = static_cast<std::uint64_t>(capacity),
           .expansion = cuckoo_expansion(current.cf_expansion_factor),
-          .engine = current.engine,
+          .engine = default_engine(),
           .bucket_size = static_cast<std::uint16_t>(current.cf_bucket_size),
           .max_iterations = static_cast<std::uint16_t>(current.cf_max_iterations),
           .draws_key = current.hash == filter_hash::siphash};
+}
+
+filter_spec default_valkey_spec() noexcept {
+  const settings& current = current_settings();
+  return {.family = filter_family::bloom,
+          .error_rate = current.bloom_fp_rate,
+          .capacity = static_cast<std::uint64_t>(current.bloom_capacity),
+          .expansion = static_cast<std::uint32_t>(current.bloom_expansion),
+          .engine = filter_engine::valkey,
+          .growth = static_cast<std::uint32_t>(current.bloom_expansion),
+          .draws_key = current.bloom_use_random_seed,
+          .tightening = current.bloom_tightening_ratio,
+          .sip_keys = fixed_sip_seed};
+}
+
+filter_engine default_engine() noexcept {
+  const filter_engine engine = current_settings().engine;
+  return engine == filter_engine::valkey ? filter_engine::native : engine;
 }
 
 std::uint32_t cuckoo_expansion(long long expansion) noexcept {
@@ -72,9 +102,7 @@ std::string merge_obstacle(const filter_spec& source, const filter_spec& destina
     return "it has a WINDOW, and filters that forget cannot be merged";
   }
   if (source.engine != destination.engine) {
-    const bool is_native = source.engine == filter_engine::native;
-    return reserved_differently("engine", is_native ? "native" : "compatible",
-                                is_native ? "compatible" : "native");
+    return reserved_differently("engine", name_of(source.engine), name_of(destination.engine));
   }
   if (source.seed != destination.seed) {
     return "its hash function or secret key differs; reserve filters to merge with HASH XXH3, or "

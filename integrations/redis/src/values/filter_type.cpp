@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "redisbloom/redisbloom_rdb.hpp"
+#include "server/settings.hpp"
+#include "valkeybloom/valkey_rdb.hpp"
 #include "values/dump_pieces.hpp"
 #include "values/filter_object.hpp"
 #include "values/loaded_bytes.hpp"
@@ -73,6 +75,13 @@ std::unique_ptr<filter_object> load_compatible(io* input, int version) {
   return nullptr;
 }
 
+std::unique_ptr<filter_object> load_valkey(io* input, int) {
+  auto filter = load_valkey_chain(input);
+  if (filter != nullptr) return std::make_unique<filter_object>(std::move(filter));
+  api.log_io_error(input, "warning", "bloomset: a filter stored as by valkey-bloom is damaged");
+  return nullptr;
+}
+
 template <std::unique_ptr<filter_object> (*Load)(io*, int), int MinVersion, int MaxVersion>
 void* rdb_load(io* input, int version) noexcept try {
   if (version >= MinVersion && version <= MaxVersion) return Load(input, version).release();
@@ -106,6 +115,10 @@ void rdb_save_cuckoo(io* output, void* value) noexcept {
   save(output, static_cast<const cuckoo_chain&>(*object_of(value).filter));
 }
 
+void rdb_save_valkey(io* output, void* value) noexcept {
+  save(output, static_cast<const valkey_chain&>(*object_of(value).filter));
+}
+
 // Saving cannot report a failure. Without memory an exception ends the process here, as the server
 // does itself.
 void rdb_save(io* output, void* value) noexcept {
@@ -131,14 +144,19 @@ void aof_rewrite(io* output, string* key, void* value) noexcept {
   for_each_piece(object.dump_payload(), chunks_cross_pieces(spec.engine), emit);
 }
 
+void aof_rewrite_valkey(io* output, string* key, void* value) noexcept {
+  const auto data = load_data_of(static_cast<const valkey_chain&>(*object_of(value).filter));
+  api.emit_aof(output, "BF.LOAD", "sb", key, as_chars(data).data(), data.size());
+}
+
 std::size_t mem_usage(const void* value) noexcept {
   return object_of(value).bytes();
 }
 
-// A native header contains the payload's checksum. Compatible filters have none, so it is computed.
+// A native header contains the payload's checksum. Other filters have none, so it is computed.
 void add_digest(server::digest* digest, void* value) noexcept {
   const filter_object& object = object_of(value);
-  if (object.spec().engine == filter_engine::compatible) {
+  if (object.spec().engine != filter_engine::native) {
     for (const auto piece : object.dump_payload()) {
       const std::uint64_t checksum = xxh3_hasher(0)(piece).value;
       api.digest_bytes(digest, reinterpret_cast<const char*>(&checksum), sizeof checksum);
@@ -182,15 +200,27 @@ void* copy(string*, string*, const void* value) noexcept {
   }
 }
 
+// The main thread defragments and answers INFO.
+defrag_counts valkey_moves;
+
+/// The memory's new place, or null if it stays. Counts the moves of valkey-bloom's filters.
+template <filter_engine Engine>
+void* move_memory(void* memory, void* defrag_ctx) noexcept {
+  void* const moved = api.defrag_alloc(static_cast<defrag_context*>(defrag_ctx), memory);
+  if (Engine == filter_engine::valkey) {
+    ++(moved != nullptr ? valkey_moves.hits : valkey_moves.misses);
+  }
+  return moved;
+}
+
 // One call moves everything: the allocator moves only pieces of up to some kilobytes, and a filter
 // of a gigabyte has some hundred larger ones, which are quickly refused.
+template <filter_engine Engine>
 int defrag(defrag_context* ctx, string*, void** value) noexcept {
-  const auto move = [](void* memory, void* defrag_ctx) noexcept {
-    return api.defrag_alloc(static_cast<defrag_context*>(defrag_ctx), memory);
-  };
-  if (void* const moved = api.defrag_alloc(ctx, *value)) *value = moved;
+  if (Engine == filter_engine::valkey && !current_settings().bloom_defrag_enabled) return 0;
+  if (void* const moved = move_memory<Engine>(*value, ctx)) *value = moved;
   filter_object& object = *static_cast<filter_object*>(*value);
-  if (object.filter) object.filter->relocate({.move = move, .context = ctx});
+  if (object.filter) object.filter->relocate({.move = move_memory<Engine>, .context = ctx});
   return 0;
 }
 
@@ -201,6 +231,8 @@ struct type_row {
   int version;
   void* (*load)(io*, int version);
   void (*save)(io*, void* value);
+  void (*rewrite)(io*, string* key, void* value) = aof_rewrite;
+  int (*defragment)(defrag_context*, string* key, void** value) = defrag<filter_engine::native>;
   type* registered = nullptr;
 };
 
@@ -216,23 +248,30 @@ std::array types = {
     type_row{filter_family::cuckoo, filter_engine::compatible, "MBbloomCF", redisbloom_version,
              rdb_load<load_compatible<filter_family::cuckoo>, 0, redisbloom_version>,
              rdb_save_cuckoo},
+    type_row{filter_family::bloom, filter_engine::valkey, "bloomfltr", valkey_bloom_version,
+             rdb_load<load_valkey, valkey_bloom_version, valkey_bloom_version>, rdb_save_valkey,
+             aof_rewrite_valkey, defrag<filter_engine::valkey>},
 };
 
 }  // namespace
 
+defrag_counts defrag_counts_of_valkey_filters() noexcept {
+  return valkey_moves;
+}
+
 bool create_filter_types(context* ctx) noexcept {
   type_methods methods = {};
   methods.version = type_methods_version;
-  methods.aof_rewrite = aof_rewrite;
   methods.mem_usage = mem_usage;
   methods.digest = add_digest;
   methods.free = free_value;
   methods.free_effort = free_effort;
   methods.copy = copy;
-  methods.defrag = defrag;
   for (type_row& row : types) {
     methods.rdb_load = row.load;
     methods.rdb_save = row.save;
+    methods.aof_rewrite = row.rewrite;
+    methods.defrag = row.defragment;
     row.registered = api.create_type(ctx, row.name, row.version, &methods);
     if (row.registered == nullptr) return false;
   }

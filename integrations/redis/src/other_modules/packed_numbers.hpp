@@ -3,11 +3,15 @@
 // Numbers without padding, little-endian like the machines of servers.
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 #include <vector>
 
 namespace bloomset::server {
+
+/// More memory than machines have. Sums of a few such sizes do not overflow.
+inline constexpr std::uint64_t max_payload_bytes = std::uint64_t{1} << 47;
 
 /// Reads numbers. Precondition of each read: enough bytes are left.
 struct packed_reader {
