@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import struct
 
@@ -65,6 +66,12 @@ def valkey(valkey_server):
 OWN = {"bf.merge", "bf.stats", "bf.debug", "bf.scandump", "bf.loadchunk", "bf.count", "bf.del"}
 
 
+def with_plain_doubles(reply):
+    """Redis 7.0 spells a double with 17 digits, and Valkey with as many as it needs."""
+    bulk = rb"\$\d+\r\n(\d+\.?\d*(?:e-?\d+)?)\r\n|,(\S+)\r\n"
+    return re.sub(bulk, lambda found: repr(float(found[1] or found[2])).encode(), reply)
+
+
 def names_of_commands(reply):
     return sorted({name for name in reply.decode().split() if name.startswith("bf.")} - OWN)
 
@@ -83,6 +90,8 @@ def test_replies_are_those_of_valkey_bloom(start, protocol):
         reply = server.raw(protocol, *call)
         if call[0] == b"COMMAND":
             reply, expected = names_of_commands(reply), names_of_commands(expected)
+        if not is_valkey:
+            reply, expected = with_plain_doubles(reply), with_plain_doubles(expected)
         assert reply == expected, call
         compared += 1
     assert compared > 500
@@ -330,16 +339,20 @@ def test_info_sums_up_filters(valkey):
             if name.startswith("bf_bloom") and "defrag" not in name and value != 0} == {}
 
 
-def test_settings_of_loadmodule_and_of_the_configuration_file(start):
+def test_settings_of_loadmodule_and_of_the_configuration_file(start, tmp_path):
     server = start("--bf.bloom-capacity", "7", "--bf.engine", "valkey",
                    module_arguments=["bloom-fp-rate", "0.2", "bloom-use-random-seed", "no"])
     server.call("BF.ADD", "k", "a")
     info = server.call("BF.INFO", "k")
-    assert info[:2] == [b"Capacity", 7] and info[8:10] == [b"Error rate", b"0.2"]
+    assert info[:2] == [b"Capacity", 7] and info[8] == b"Error rate" and float(info[9]) == 0.2
     assert FIXED_SEED in server.call("DUMP", "k")
-    for arguments in (["bloom-fp-rate", "1"], ["bloom-use-random-seed", "perhaps"], ["engine", "other"]):
-        with pytest.raises(AssertionError):
-            start(module_arguments=arguments)
+    for name, value, reason in (("bloom-fp-rate", "1", "0 < error rate range < 1"),
+                                ("bloom-use-random-seed", "perhaps", "bloom-use-random-seed is yes or no"),
+                                ("engine", "other", "engine is one of native, compatible, valkey")):
+        folder = tmp_path / name
+        folder.mkdir()
+        with pytest.raises(AssertionError, match=reason):
+            Server(folder, module_arguments=[name, value])
 
 
 # valkey-bloom on the other side -------------------------------------------------------------------
