@@ -23,19 +23,27 @@ key_docs key_range(std::uint64_t flags, int first, int last) {
   return keys;
 }
 
-/// The flags of a command. Like valkey-bloom's, the commands that insert are fast while its engine
-/// is that of the settings.
-std::string flags_of(const command_row& row, const command_family& family) {
+/// While the engine of the settings is valkey-bloom's, its commands have the properties that they
+/// have there: those that insert are fast, and each checks its arity itself.
+struct command_properties {
+  std::string flags;
+  int arity;
+};
+command_properties properties_of(const command_row& row, const command_family& family) {
   constexpr std::array<std::string_view, 4> inserting = {"ADD", "MADD", "INSERT", "RESERVE"};
-  const bool is_bloom = std::string_view(family.category) == "bloom";
-  const bool is_fast = is_bloom && current_settings().engine == filter_engine::valkey &&
-                       std::ranges::find(inserting, row.name) != inserting.end();
-  return is_fast ? fmt::format("{} fast", row.flags) : row.flags;
+  constexpr std::array<std::string_view, 5> other = {"EXISTS", "MEXISTS", "CARD", "INFO", "LOAD"};
+  const auto is_among = [&](const auto& names) {
+    return std::ranges::find(names, row.name) != names.end();
+  };
+  const bool is_valkey = std::string_view(family.category) == "bloom" &&
+                         current_settings().engine == filter_engine::valkey;
+  if (is_valkey && is_among(inserting)) return {fmt::format("{} fast", row.flags), -1};
+  return {row.flags, is_valkey && is_among(other) ? -1 : row.entry.arity};
 }
 
 bool create_command(context* ctx, const command_row& row, const command_family& family) {
   const std::string name = std::string(family.prefix) + row.name;
-  const std::string flags = flags_of(row, family);
+  const auto [flags, arity] = properties_of(row, family);
   const int last_key = row.has_sources ? -1 : 1;
   if (api.create_command(ctx, name.c_str(), row.entry.run, flags.c_str(), 1, last_key, 1) != ok)
     return false;
@@ -52,7 +60,7 @@ bool create_command(context* ctx, const command_row& row, const command_family& 
                              .summary = row.summary,
                              .complexity = row.complexity,
                              .since = "0.1.0",
-                             .arity = row.entry.arity,
+                             .arity = arity,
                              .keys = keys.data(),
                              .arguments = arguments.data()};
   if (api.set_command_info(created, &docs) != ok) return false;

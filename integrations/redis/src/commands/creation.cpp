@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,32 +85,12 @@ class creation_command {
   std::vector<string*> words_;
 };
 
-hash_key draw_key() {
-  const auto drawn = new_hash_key();
-  if (!drawn) throw refusal("ERR " + drawn.error().message);
-  return *drawn;
-}
-
 /// Creates the filter of an empty key, here and on replicas. The caller announces it.
 filter_value& create_filter(const command_call& call, filter_key& key, filter_spec spec) {
-  auto object = new_filter(call, spec);
-  filter_value& created = *object->filter;
-  creation_command command(spec);
-  key.set(std::move(object));
-  command.replicate(call);
-  return created;
-}
-
-}  // namespace
-
-std::unique_ptr<filter_object> new_filter(const command_call& call, filter_spec& spec) {
-  if (std::exchange(spec.draws_key, false)) {
-    if (spec.engine == filter_engine::native) spec.seed = draw_key();
-    if (spec.engine == filter_engine::valkey) {
-      for (std::size_t i = 0; i < spec.sip_keys.size(); i += hash_key::size) {
-        std::ranges::copy(draw_key().bytes(), spec.sip_keys.begin() + i);
-      }
-    }
+  if (std::exchange(spec.draws_key, false) && spec.engine == filter_engine::native) {
+    const auto drawn = new_hash_key();
+    if (!drawn) throw refusal("ERR " + drawn.error().message);
+    spec.seed = *drawn;
   }
   if (call.is_limited()) {
     const auto planned = planned_bytes(spec);
@@ -122,8 +101,15 @@ std::unique_ptr<filter_object> new_filter(const command_call& call, filter_spec&
   if (!filter) refuse(filter.error(), spec);
   // The planned bytes do not include some hundred bytes of objects.
   require_within_limits(call, **filter);
-  return std::make_unique<filter_object>(std::move(*filter));
+  auto object = std::make_unique<filter_object>(std::move(*filter));
+  filter_value& created = *object->filter;
+  creation_command command(spec);
+  key.set(std::move(object));
+  command.replicate(call);
+  return created;
 }
+
+}  // namespace
 
 int reserve(const command_call& call, const filter_spec& spec) {
   filter_key key(call, open_read | open_write);

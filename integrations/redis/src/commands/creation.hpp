@@ -9,10 +9,6 @@ namespace bloomset::server {
 /// Creates the filter of RESERVE and replies.
 int reserve(const command_call& call, const filter_spec& spec);
 
-/// A filter that no key has yet, within the limits. A seed that is to be drawn is drawn into
-/// `spec`. Throws refusal.
-std::unique_ptr<filter_object> new_filter(const command_call& call, filter_spec& spec);
-
 struct opened_filter {
   filter_value& filter;
   bool created;  ///< the caller announces the creation after the last use of the filter

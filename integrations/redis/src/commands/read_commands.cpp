@@ -61,9 +61,10 @@ int cf_count(const command_call& call) {
 
 int bf_info(const command_call& call) {
   const filter_key key(call, open_read);
-  const filter_facts facts = key.filter().facts();
+  const filter_value& filter = key.filter();
+  const filter_facts facts = filter.facts();
   if (speaks_valkey(call) && facts.spec.engine == filter_engine::valkey) {
-    return reply_valkey_info(call, facts);
+    return reply_valkey_info(call, filter);
   }
   std::optional<std::uint64_t> expansion;
   if (facts.spec.expansion != 0) expansion = facts.spec.expansion;

@@ -35,8 +35,9 @@ std::uint64_t max_total_bytes() noexcept {
 
 /// Whether the server has room for this many more bytes, by maxmemory and the machine's memory. A
 /// server that evicts makes room up to maxmemory. Up to 1 MiB is not checked, because the server
-/// refuses commands beyond maxmemory anyway.
-bool server_has_room(context* ctx, std::uint64_t bytes) noexcept {
+/// refuses commands beyond maxmemory anyway. Filters of engine valkey may pass maxmemory as in
+/// valkey-bloom: they have a limit of their own, and the server evicts afterwards.
+bool server_has_room(context* ctx, std::uint64_t bytes, bool is_valkey) noexcept {
   if (bytes <= mib) return true;
   info_data* const info = api.server_info(ctx, "memory");
   if (info == nullptr) return true;
@@ -54,7 +55,7 @@ bool server_has_room(context* ctx, std::uint64_t bytes) noexcept {
   const auto has_room = [bytes](std::uint64_t max, std::uint64_t taken) {
     return max == 0 || (taken <= max && bytes <= max - taken);
   };
-  return has_room(machine, used) && has_room(limit, evicts ? 0 : used);
+  return has_room(machine, used) && (is_valkey || has_room(limit, evicts ? 0 : used));
 }
 
 [[noreturn]] void refuse_size() {
@@ -65,8 +66,8 @@ bool server_has_room(context* ctx, std::uint64_t bytes) noexcept {
 
 stop_reason growth_limit::check(std::uint64_t bytes, std::uint64_t growth) const noexcept {
   if (bytes > max_bytes || growth > max_bytes - bytes) return stop_reason::limit;
-  return ctx == nullptr || server_has_room(ctx, growth) ? stop_reason::none
-                                                        : stop_reason::maxmemory;
+  return ctx == nullptr || server_has_room(ctx, growth, is_valkey) ? stop_reason::none
+                                                                   : stop_reason::maxmemory;
 }
 
 growth_limit growth_limit_for(const command_call& call, const filter_value& filter,
@@ -83,7 +84,7 @@ growth_limit growth_limit_for(const command_call& call, const filter_value& filt
     const auto setting = static_cast<std::uint64_t>(current_settings().bloom_memory_usage_limit);
     limit.max_bytes = std::min({setting, max_bytes, max_by_total});
     limit.is_total = max_by_total == limit.max_bytes;
-    limit.is_of_valkey = setting == limit.max_bytes;
+    limit.is_valkey = true;
     return limit;
   }
   // A filter that cannot reach the limit need not check it at each step. A second part starts at a
@@ -112,7 +113,7 @@ wire_error stop_error(filter_family family, stop_reason reason,
     case stop_reason::capacity_overflow:
       return "ERR bad capacity";
     case stop_reason::limit:
-      if (limit.is_of_valkey) return valkey_size_error;
+      if (limit.is_valkey && !limit.is_total) return valkey_size_error;
       if (is_bloom) {
         if (limit.is_total) {
           return "ERR problem inserting into filter: all have reached bf.max-memory";
@@ -150,7 +151,7 @@ void require_room(const command_call& call, filter_engine engine, std::uint64_t 
   if (!call.is_limited()) return;
   if (bytes > max_filter_bytes(engine)) refuse_size();
   if (!filters_have_room(bytes)) throw refusal(total_too_large);
-  if (!server_has_room(call.ctx, bytes)) throw refusal(no_memory);
+  if (!server_has_room(call.ctx, bytes, engine == filter_engine::valkey)) throw refusal(no_memory);
 }
 
 void require_within_limits(const command_call& call, const filter_value& filter) {

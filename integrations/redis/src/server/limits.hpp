@@ -24,9 +24,9 @@ enum class stop_reason : std::uint8_t {
 /// How far a filter may grow while items are inserted.
 struct growth_limit {
   std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
-  bool is_total = false;      ///< whether max_bytes comes from bf.max-memory
-  bool is_of_valkey = false;  ///< whether it comes from bf.bloom-memory-usage-limit
-  context* ctx = nullptr;     ///< for asking the server before large steps; null: not asked
+  bool is_total = false;   ///< whether max_bytes comes from bf.max-memory
+  bool is_valkey = false;  ///< whether the filter is of engine valkey
+  context* ctx = nullptr;  ///< for asking the server before large steps; null: not asked
 
   /// Whether a filter of `bytes` may take `growth` more.
   stop_reason check(std::uint64_t bytes, std::uint64_t growth) const noexcept;

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "values/filter_spec.hpp"
+#include "valkeybloom/valkey_spec.hpp"
 
 namespace bloomset::server {
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "commands/option_words.hpp"
+#include "server/settings.hpp"
 #include "valkeybloom/valkey_plan.hpp"
 
 namespace bloomset::server {
@@ -64,14 +65,15 @@ std::uint32_t parse_factor(std::string_view text) {
   return *number;
 }
 
-void parse_seed(std::string_view bytes, filter_spec& spec) {
-  if (bytes.size() != spec.sip_keys.size()) throw refusal("ERR invalid seed");
-  std::memcpy(spec.sip_keys.data(), bytes.data(), bytes.size());
-  spec.draws_key = false;
+sip_seed parse_seed(std::string_view bytes) {
+  sip_seed seed = {};
+  if (bytes.size() != seed.size()) throw refusal("ERR invalid seed");
+  std::memcpy(seed.data(), bytes.data(), bytes.size());
+  return seed;
 }
 
 /// Refuses a filter that cannot grow to a capacity.
-void require_growth(const filter_spec& spec, std::uint64_t target) {
+void require_growth(const valkey_spec& spec, std::uint64_t target) {
   switch (simulate_growth(spec, target).stopped_by) {
     case stop_reason::none:
       return;
@@ -111,10 +113,20 @@ bool has_valkey_words(const command_call& call) noexcept {
   return has_words(call, words);
 }
 
-std::optional<filter_spec> parse_valkey_reserve(const command_call& call) {
+valkey_request default_valkey_request() noexcept {
+  const settings& current = current_settings();
+  return {.spec = {.error_rate = current.bloom_fp_rate,
+                   .tightening = current.bloom_tightening_ratio,
+                   .capacity = static_cast<std::uint64_t>(current.bloom_capacity),
+                   .expansion = static_cast<std::uint32_t>(current.bloom_expansion)},
+          .draws_seed = current.bloom_use_random_seed};
+}
+
+std::optional<valkey_request> parse_valkey_reserve(const command_call& call) {
   const std::size_t words = call.argv.size();
   if (words < 4 || words > 6) return std::nullopt;
-  filter_spec spec = default_valkey_spec();
+  valkey_request request = default_valkey_request();
+  valkey_spec& spec = request.spec;
   spec.error_rate = parse_share(call.word(2), rate_errors);
   spec.capacity = parse_count(call.word(3));
   if (words == 5 && equal_words(call.word(4), "NONSCALING")) {
@@ -124,12 +136,12 @@ std::optional<filter_spec> parse_valkey_reserve(const command_call& call) {
   } else if (words > 4) {
     throw refusal("ERROR");
   }
-  return spec;
+  return request;
 }
 
 std::optional<valkey_insert_arguments> parse_valkey_insert(const command_call& call) {
-  valkey_insert_arguments out{.spec = default_valkey_spec(), .first_item = call.argv.size()};
-  filter_spec& spec = out.spec;
+  valkey_insert_arguments out{.request = default_valkey_request(), .first_item = call.argv.size()};
+  valkey_spec& spec = out.request.spec;
   std::optional<std::uint64_t> scale_to;
   for (std::size_t i = 2; i < call.argv.size(); ++i) {
     const std::string_view word = call.word(i);
@@ -155,7 +167,10 @@ std::optional<valkey_insert_arguments> parse_valkey_insert(const command_call& c
     if (equal_words(word, "ERROR")) spec.error_rate = parse_share(value, rate_errors);
     if (equal_words(word, "TIGHTENING")) spec.tightening = parse_share(value, tightening_errors);
     if (equal_words(word, "CAPACITY")) spec.capacity = parse_count(value);
-    if (equal_words(word, "SEED")) parse_seed(value, spec);
+    if (equal_words(word, "SEED")) {
+      spec.seed = parse_seed(value);
+      out.request.draws_seed = false;
+    }
     if (equal_words(word, "EXPANSION")) spec.expansion = parse_factor(value);
     if (equal_words(word, "VALIDATESCALETO")) scale_to = parse_count(value);
   }

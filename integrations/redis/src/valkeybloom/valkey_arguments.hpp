@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "commands/command_call.hpp"
+#include "valkeybloom/valkey_spec.hpp"
 
 namespace bloomset::server {
 
@@ -14,11 +15,19 @@ bool has_own_words(const command_call& call) noexcept;
 /// Whether words of INSERT before ITEMS are known to valkey-bloom only.
 bool has_valkey_words(const command_call& call) noexcept;
 
+/// What a filter is made from.
+struct valkey_request {
+  valkey_spec spec;
+  bool draws_seed = false;  ///< a new seed is drawn when the filter is made
+};
+/// The request without options, by the current settings.
+valkey_request default_valkey_request() noexcept;
+
 /// BF.RESERVE key error_rate capacity [EXPANSION n | NONSCALING].
-std::optional<filter_spec> parse_valkey_reserve(const command_call& call);
+std::optional<valkey_request> parse_valkey_reserve(const command_call& call);
 
 struct valkey_insert_arguments {
-  filter_spec spec;
+  valkey_request request;
   bool create = true;
   std::size_t first_item = 0;  ///< the number of words without ITEMS
 };

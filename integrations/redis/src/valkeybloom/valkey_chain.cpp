@@ -94,18 +94,18 @@ valkey_totals totals_of_valkey_filters() noexcept {
   return {totals.bytes, totals.objects, totals.filters, totals.items, totals.capacity};
 }
 
-result<std::unique_ptr<filter_value>> valkey_chain::make(const filter_spec& spec) {
+result<std::unique_ptr<valkey_chain>> valkey_chain::make(const valkey_spec& spec) {
   if (valkey_bit_bytes(spec.capacity, spec.error_rate) > max_payload_bytes) {
     return fail(errc::out_of_memory, "the filter is larger than memory");
   }
-  auto first = make_sub_filter(spec.capacity, spec.error_rate, spec.sip_keys);
+  auto first = make_sub_filter(spec.capacity, spec.error_rate, spec.seed);
   if (!first) return fail(std::move(first.error()));
   std::vector<valkey_sub_filter> filters;
   filters.push_back(std::move(*first));
   return std::make_unique<valkey_chain>(spec, std::move(filters), 1);
 }
 
-std::unique_ptr<filter_value> valkey_chain::open(const filter_spec& spec,
+std::unique_ptr<valkey_chain> valkey_chain::open(const valkey_spec& spec,
                                                  std::vector<valkey_sub_filter> filters,
                                                  std::uint64_t room) {
   const auto is_share = [](double x) { return x > 0 && x < 1; };
@@ -119,20 +119,20 @@ std::unique_ptr<filter_value> valkey_chain::open(const filter_spec& spec,
     valkey_sub_filter& filter = filters[i];
     const auto rate = i == 0 ? spec.error_rate : valkey_rate(spec.error_rate, spec.tightening, i);
     bytes += filter.blob.bytes().size();
-    if (!rate || !read_sub_filter(filter, *rate, spec.sip_keys) || bytes > max_payload_bytes ||
+    if (!rate || !read_sub_filter(filter, *rate, spec.seed) || bytes > max_payload_bytes ||
         __builtin_add_overflow(capacity, filter.capacity, &capacity) ||
         capacity > max_valkey_capacity) {
       return nullptr;
     }
   }
-  filter_spec first = spec;
+  valkey_spec first = spec;
   first.capacity = filters.front().capacity;
   return std::make_unique<valkey_chain>(first, std::move(filters), room);
 }
 
-valkey_chain::valkey_chain(const filter_spec& spec, std::vector<valkey_sub_filter> filters,
+valkey_chain::valkey_chain(const valkey_spec& spec, std::vector<valkey_sub_filter> filters,
                            std::uint64_t room) noexcept
-    : spec_(spec), hash_(spec.sip_keys), filters_(std::move(filters)), room_(room) {
+    : spec_(spec), hash_(spec.seed), filters_(std::move(filters)), room_(room) {
   const filter_facts present = facts();
   totals.bytes += present.bytes;
   totals.objects += 1;
@@ -176,7 +176,7 @@ stop_reason valkey_chain::grow(const growth_limit& limit) noexcept try {
   const stop_reason reason = limit.check(reported_size(), growth);
   if (reason != stop_reason::none) return reason;
   filters_.reserve(filters_.size() + 1);
-  auto next = make_sub_filter(capacity, *rate, spec_.sip_keys);
+  auto next = make_sub_filter(capacity, *rate, spec_.seed);
   if (!next) return stop_reason::out_of_memory;
   filters_.push_back(std::move(*next));
   const std::uint64_t room = room_;
@@ -206,7 +206,14 @@ insert_result valkey_chain::insert(item_span items, std::span<bool> newly_insert
 }
 
 filter_facts valkey_chain::facts() const noexcept {
-  filter_facts facts = {.spec = spec_, .bytes = reported_size(), .filters = filters_.size()};
+  filter_facts facts = {.spec = {.family = filter_family::bloom,
+                                 .error_rate = spec_.error_rate,
+                                 .capacity = spec_.capacity,
+                                 .expansion = spec_.expansion,
+                                 .engine = filter_engine::valkey,
+                                 .growth = spec_.expansion},
+                        .bytes = reported_size(),
+                        .filters = filters_.size()};
   for (const valkey_sub_filter& filter : filters_) {
     facts.capacity += filter.capacity;
     facts.items += filter.items;
@@ -240,8 +247,7 @@ std::uint64_t valkey_chain::bytes() const noexcept {
 std::vector<std::byte> valkey_chain::dump_header() const {
   packed_writer output;
   output << std::uint8_t{1} << spec_.expansion << spec_.error_rate << spec_.tightening
-         << static_cast<std::uint8_t>(spec_.sip_keys != fixed_sip_seed)
-         << std::uint64_t{filters_.size()};
+         << static_cast<std::uint8_t>(spec_.has_random_seed()) << std::uint64_t{filters_.size()};
   return std::move(output.bytes);
 }
 

@@ -37,15 +37,15 @@ struct valkey_sub_filter {
 class valkey_chain final : public filter_value {
  public:
   /// An empty filter. Fails with invalid_argument or out_of_memory.
-  static result<std::unique_ptr<filter_value>> make(const filter_spec& spec);
+  static result<std::unique_ptr<valkey_chain>> make(const valkey_spec& spec);
   /// The filter of sub-filters that were loaded, of which `room` is the size of valkey-bloom's
   /// vector of them. Null if they do not make one: each byte is checked that valkey-bloom would
   /// have written the same in every filter of this specification.
-  static std::unique_ptr<filter_value> open(const filter_spec& spec,
+  static std::unique_ptr<valkey_chain> open(const valkey_spec& spec,
                                             std::vector<valkey_sub_filter> filters,
                                             std::uint64_t room);
 
-  valkey_chain(const filter_spec& spec, std::vector<valkey_sub_filter> filters,
+  valkey_chain(const valkey_spec& spec, std::vector<valkey_sub_filter> filters,
                std::uint64_t room) noexcept;
   ~valkey_chain() override;
 
@@ -67,7 +67,7 @@ class valkey_chain final : public filter_value {
     for (valkey_sub_filter& filter : filters_) filter.blob.relocate(mover);
   }
 
-  const filter_spec& spec() const noexcept { return spec_; }
+  const valkey_spec& spec() const noexcept { return spec_; }
   const std::vector<valkey_sub_filter>& filters() const noexcept { return filters_; }
 
  private:
@@ -76,7 +76,7 @@ class valkey_chain final : public filter_value {
   /// The size that valkey-bloom reports.
   std::uint64_t reported_size() const noexcept;
 
-  filter_spec spec_;
+  valkey_spec spec_;
   sip_pair hash_;
   std::vector<valkey_sub_filter> filters_;
   std::uint64_t room_;

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bloomset/hash.hpp>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "commands/creation.hpp"
+#include "commands/filter_key.hpp"
 #include "commands/handlers.hpp"
 #include "commands/reply.hpp"
 #include "server/settings.hpp"
@@ -25,7 +27,7 @@ constexpr const char* reserve_event = "bloom.reserve";
 /// settings. They are made before the filter, since afterwards nothing may fail.
 class creation_words {
  public:
-  explicit creation_words(const filter_spec& spec) {
+  explicit creation_words(const valkey_spec& spec) {
     add("CAPACITY");
     add(std::to_string(spec.capacity));
     add("ERROR");
@@ -33,7 +35,7 @@ class creation_words {
     add("TIGHTENING");
     add(fmt::format("{}", spec.tightening));
     add("SEED");
-    add({reinterpret_cast<const char*>(spec.sip_keys.data()), spec.sip_keys.size()});
+    add({reinterpret_cast<const char*>(spec.seed.data()), spec.seed.size()});
     if (spec.expansion == 0) {
       add("NONSCALING");
     } else {
@@ -66,13 +68,37 @@ class creation_words {
   std::vector<string*> words_;
 };
 
-/// A new filter within valkey-bloom's own limit. Throws refusal.
-std::unique_ptr<filter_object> new_valkey_filter(const command_call& call, filter_spec& spec) {
-  const std::uint64_t size = valkey_object_bytes + valkey_pointer_bytes + valkey_sub_filter_bytes +
-                             valkey_bit_bytes(spec.capacity, spec.error_rate);
+sip_seed draw_seed() {
+  sip_seed seed;
+  for (std::size_t i = 0; i < seed.size(); i += hash_key::size) {
+    const auto drawn = new_hash_key();
+    if (!drawn) throw refusal("ERR " + drawn.error().message);
+    std::ranges::copy(drawn->bytes(), seed.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return seed;
+}
+
+/// Throws refusal for a filter beyond valkey-bloom's own limit.
+void require_valkey_size(const command_call& call, std::uint64_t size) {
   const auto limit = static_cast<std::uint64_t>(current_settings().bloom_memory_usage_limit);
   if (call.is_limited() && size > limit) throw refusal(valkey_size_error);
-  return new_filter(call, spec);
+}
+
+/// A new filter within the limits. Throws refusal.
+std::unique_ptr<filter_object> new_valkey_filter(const command_call& call, valkey_request request) {
+  valkey_spec& spec = request.spec;
+  const std::uint64_t growth =
+      valkey_sub_filter_bytes + valkey_bit_bytes(spec.capacity, spec.error_rate);
+  require_valkey_size(call, valkey_object_bytes + valkey_pointer_bytes + growth);
+  require_room(call, filter_engine::valkey, growth);
+  if (request.draws_seed) spec.seed = draw_seed();
+  auto filter = valkey_chain::make(spec);
+  if (!filter) throw refusal(no_memory);
+  return std::make_unique<filter_object>(std::move(*filter));
+}
+
+const valkey_chain& chain_of(const filter_object& object) noexcept {
+  return static_cast<const valkey_chain&>(*object.filter);
 }
 
 /// The filter of a key, or null for an empty key. Nothing for a filter of another engine. Throws
@@ -95,13 +121,12 @@ std::optional<int> insert_and_reply_valkey(const command_call& call,
   filter_key key(call, open_read | open_write);
   const auto found = find_valkey_filter(key);
   if (!found) return std::nullopt;
-  filter_spec spec = arguments.spec;
   std::unique_ptr<filter_object> created;
   std::optional<creation_words> words;
   if (*found == nullptr) {
     if (!arguments.create) throw refusal(not_found);
-    created = new_valkey_filter(call, spec);
-    words.emplace(spec);
+    created = new_valkey_filter(call, arguments.request);
+    words.emplace(chain_of(*created).spec());
   }
   filter_value& filter = created ? *created->filter : **found;
   const std::uint64_t items_before = filter.facts().items;
@@ -148,12 +173,12 @@ bool speaks_valkey(const command_call& call) noexcept {
 
 std::optional<int> valkey_reserve(const command_call& call) {
   if (!speaks_valkey(call) || has_own_words(call)) return std::nullopt;
-  auto spec = parse_valkey_reserve(call);
-  if (!spec) return api.wrong_arity(call.ctx);
+  const auto request = parse_valkey_reserve(call);
+  if (!request) return api.wrong_arity(call.ctx);
   filter_key key(call, open_read | open_write);
   if (!key.is_empty()) throw refusal(key.object() != nullptr ? "ERR item exists" : wrong_type);
-  auto created = new_valkey_filter(call, *spec);
-  creation_words words(*spec);
+  auto created = new_valkey_filter(call, *request);
+  creation_words words(chain_of(*created).spec());
   key.set(std::move(created));
   words.replicate(call, {});
   key.announce(reserve_event, event_generic);
@@ -162,12 +187,14 @@ std::optional<int> valkey_reserve(const command_call& call) {
 
 std::optional<int> valkey_add(const command_call& call) {
   if (!speaks_valkey(call)) return std::nullopt;
-  return insert_and_reply_valkey(call, {.spec = default_valkey_spec(), .first_item = 2}, true);
+  return insert_and_reply_valkey(call, {.request = default_valkey_request(), .first_item = 2},
+                                 true);
 }
 
 std::optional<int> valkey_madd(const command_call& call) {
   if (!speaks_valkey(call)) return std::nullopt;
-  return insert_and_reply_valkey(call, {.spec = default_valkey_spec(), .first_item = 2}, false);
+  return insert_and_reply_valkey(call, {.request = default_valkey_request(), .first_item = 2},
+                                 false);
 }
 
 std::optional<int> valkey_insert(const command_call& call) {
@@ -183,10 +210,7 @@ int bf_load(const command_call& call) {
     throw refusal(key.object() != nullptr ? "BUSYKEY Target key name already exists." : wrong_type);
   }
   auto filter = read_load_data(call.word(2));
-  const filter_facts facts = filter->facts();
-  const auto limit = static_cast<std::uint64_t>(current_settings().bloom_memory_usage_limit);
-  if (call.is_limited() && facts.bytes > limit) throw refusal(valkey_size_error);
-  require_room(call, filter_engine::valkey, 0);
+  require_valkey_size(call, filter->facts().bytes);
   require_within_limits(call, *filter);
   key.set(std::make_unique<filter_object>(std::move(filter)));
   api.replicate_verbatim(call.ctx);
@@ -201,8 +225,9 @@ int reply_valkey(context* ctx, std::span<const bool> values, wire_error error) n
   return ok;
 }
 
-int reply_valkey_info(const command_call& call, const filter_facts& facts) {
-  const filter_spec& spec = facts.spec;
+int reply_valkey_info(const command_call& call, const filter_value& filter) {
+  const filter_facts facts = filter.facts();
+  const valkey_spec& spec = static_cast<const valkey_chain&>(filter).spec();
   std::vector<valkey_figure> figures = {{"CAPACITY", "Capacity", facts.capacity, {}},
                                         {"SIZE", "Size", facts.bytes, {}},
                                         {"FILTERS", "Number of filters", facts.filters, {}},

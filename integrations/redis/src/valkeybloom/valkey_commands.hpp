@@ -23,7 +23,7 @@ std::optional<int> valkey_insert(const command_call& call);
 
 /// An array of integers, and of an error after them unless it is null.
 int reply_valkey(context* ctx, std::span<const bool> values, wire_error error = nullptr) noexcept;
-/// The reply of BF.INFO for a filter of valkey-bloom. Throws refusal.
-int reply_valkey_info(const command_call& call, const filter_facts& facts);
+/// The reply of BF.INFO for a filter of engine valkey. Throws refusal.
+int reply_valkey_info(const command_call& call, const filter_value& filter);
 
 }  // namespace bloomset::server

@@ -36,7 +36,7 @@ std::optional<double> valkey_rate(double error_rate, double tightening, std::uin
   return rate > std::numeric_limits<double>::min() ? std::optional(rate) : std::nullopt;
 }
 
-valkey_growth simulate_growth(const filter_spec& spec, std::uint64_t target) noexcept {
+valkey_growth simulate_growth(const valkey_spec& spec, std::uint64_t target) noexcept {
   const auto limit = static_cast<std::uint64_t>(current_settings().bloom_memory_usage_limit);
   valkey_growth reached;
   std::uint64_t capacity = spec.capacity;

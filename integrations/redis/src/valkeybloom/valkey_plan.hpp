@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "server/limits.hpp"
-#include "values/filter_spec.hpp"
+#include "valkeybloom/valkey_spec.hpp"
 
 namespace bloomset::server {
 
@@ -35,6 +35,6 @@ struct valkey_growth {
 };
 /// Adds sub-filters until the capacity reaches `target`, or until bf.bloom-memory-usage-limit or a
 /// rate of 0 comes first. The filter grows.
-valkey_growth simulate_growth(const filter_spec& spec, std::uint64_t target) noexcept;
+valkey_growth simulate_growth(const valkey_spec& spec, std::uint64_t target) noexcept;
 
 }  // namespace bloomset::server

@@ -21,23 +21,20 @@ sip_seed seed_in(const owned_storage& blob) noexcept {
 }
 
 /// The filter, if the seed is the fixed one exactly if `is_random` is not set.
-std::unique_ptr<filter_value> open_chain(filter_spec spec, bool is_random,
+std::unique_ptr<valkey_chain> open_chain(valkey_spec spec, bool is_random,
                                          std::vector<valkey_sub_filter> filters,
                                          std::uint64_t room) {
   if (filters.empty()) return nullptr;
-  spec.family = filter_family::bloom;
-  spec.engine = filter_engine::valkey;
-  spec.growth = spec.expansion;
-  spec.sip_keys = seed_in(filters.front().blob);
-  if (!is_random && spec.sip_keys != fixed_sip_seed) return nullptr;
+  spec.seed = seed_in(filters.front().blob);
+  if (!is_random && spec.has_random_seed()) return nullptr;
   return valkey_chain::open(spec, std::move(filters), room);
 }
 
 }  // namespace
 
-std::unique_ptr<filter_value> load_valkey_chain(io* stream) {
+std::unique_ptr<valkey_chain> load_valkey_chain(io* stream) {
   rdb_reader input{stream};
-  filter_spec spec;
+  valkey_spec spec;
   std::uint64_t count = 0;
   std::uint64_t is_random = 0;
   input >> count >> spec.expansion >> spec.error_rate >> spec.tightening >> is_random;
@@ -59,9 +56,9 @@ std::unique_ptr<filter_value> load_valkey_chain(io* stream) {
 
 void save(io* stream, const valkey_chain& filter) {
   rdb_writer output{stream};
-  const filter_spec& spec = filter.spec();
+  const valkey_spec& spec = filter.spec();
   output << std::uint64_t{filter.filters().size()} << spec.expansion << spec.error_rate
-         << spec.tightening << std::uint64_t{spec.sip_keys != fixed_sip_seed};
+         << spec.tightening << std::uint64_t{spec.has_random_seed()};
   for (const valkey_sub_filter& part : filter.filters()) {
     output << part.capacity;
     if (&part == &filter.filters().back()) output << part.items;
@@ -80,7 +77,7 @@ std::vector<std::byte> load_data_of(const valkey_chain& filter) {
   return std::move(output.bytes);
 }
 
-std::unique_ptr<filter_value> read_load_data(std::string_view data) {
+std::unique_ptr<valkey_chain> read_load_data(std::string_view data) {
   constexpr wire_error undecodable = "ERR bloom object decoding failed";
   constexpr std::size_t header_bytes = 4 + 8 + 8 + 1 + 8;
   if (data.empty()) throw refusal(undecodable);
@@ -88,7 +85,7 @@ std::unique_ptr<filter_value> read_load_data(std::string_view data) {
   data.remove_prefix(1);
   if (data.size() < header_bytes) throw refusal(undecodable);
   packed_reader input{data};
-  filter_spec spec;
+  valkey_spec spec;
   std::uint8_t is_random = 0;
   std::uint64_t count = 0;
   input >> spec.expansion >> spec.error_rate >> spec.tightening >> is_random >> count;

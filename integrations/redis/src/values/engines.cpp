@@ -2,7 +2,6 @@
 
 #include "redisbloom/bloom_chain.hpp"
 #include "redisbloom/cuckoo_chain.hpp"
-#include "valkeybloom/valkey_chain.hpp"
 #include "values/native_value.hpp"
 #include "values/window_value.hpp"
 
@@ -40,9 +39,6 @@ std::unique_ptr<filter_value> open_chain(received_dump& dump, const Shape& shape
 result<std::uint64_t> planned_bytes(const filter_spec& spec) {
   if (spec.window != 0) return planned_window_bytes(spec);
   if (spec.engine == filter_engine::native) return planned_native_bytes(spec);
-  if (spec.engine == filter_engine::valkey) {
-    return valkey_sub_filter::header_bytes + valkey_bit_bytes(spec.capacity, spec.error_rate);
-  }
   return spec.family == filter_family::bloom ? planned_chain_bytes<bloom_chain>(spec)
                                              : planned_chain_bytes<cuckoo_chain>(spec);
 }
@@ -50,7 +46,6 @@ result<std::uint64_t> planned_bytes(const filter_spec& spec) {
 result<std::unique_ptr<filter_value>> make_filter(const filter_spec& spec) {
   if (spec.window != 0) return make_window(spec);
   if (spec.engine == filter_engine::native) return make_native(spec);
-  if (spec.engine == filter_engine::valkey) return valkey_chain::make(spec);
   return spec.family == filter_family::bloom ? make_chain<bloom_chain>(spec)
                                              : make_chain<cuckoo_chain>(spec);
 }

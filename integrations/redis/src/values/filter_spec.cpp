@@ -45,19 +45,6 @@ filter_spec default_cf_spec() noexcept {
           .draws_key = current.hash == filter_hash::siphash};
 }
 
-filter_spec default_valkey_spec() noexcept {
-  const settings& current = current_settings();
-  return {.family = filter_family::bloom,
-          .error_rate = current.bloom_fp_rate,
-          .capacity = static_cast<std::uint64_t>(current.bloom_capacity),
-          .expansion = static_cast<std::uint32_t>(current.bloom_expansion),
-          .engine = filter_engine::valkey,
-          .growth = static_cast<std::uint32_t>(current.bloom_expansion),
-          .draws_key = current.bloom_use_random_seed,
-          .tightening = current.bloom_tightening_ratio,
-          .sip_keys = fixed_sip_seed};
-}
-
 filter_engine default_engine() noexcept {
   const filter_engine engine = current_settings().engine;
   return engine == filter_engine::valkey ? filter_engine::native : engine;

@@ -3,9 +3,7 @@
 // The specification of a filter, and the rules that apply to it, whether it is from a command, a
 // setting or a dump.
 
-#include <array>
 #include <bloomset/hash.hpp>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,19 +19,6 @@ enum class filter_engine : std::uint8_t { native, compatible, valkey };
 
 /// The name in the setting, and after ENGINE.
 std::string_view name_of(filter_engine engine) noexcept;
-
-/// The two keys of SipHash of a filter of valkey-bloom, 16 bytes each.
-using sip_seed = std::array<std::byte, 32>;
-/// The seed of filters that valkey-bloom makes while bf.bloom-use-random-seed is off.
-inline constexpr sip_seed fixed_sip_seed = [] {
-  constexpr std::array<unsigned char, 32> bytes = {0x59, 0x0f, 0xf5, 0x22, 0xea, 0x78, 0x11, 0xda,
-                                                   0xa7, 0x14, 0xd8, 0x09, 0x3b, 0x3e, 0x7b, 0xd9,
-                                                   0x1d, 0x89, 0x8a, 0x73, 0x3e, 0x98, 0x88, 0x87,
-                                                   0x30, 0x7f, 0x97, 0xcd, 0x28, 0x07, 0x33, 0x83};
-  sip_seed seed = {};
-  for (std::size_t i = 0; i < seed.size(); ++i) seed.at(i) = std::byte{bytes.at(i)};
-  return seed;
-}();
 
 /// Hash functions of native filters: XXH3, or SipHash-1-3 with a secret key.
 enum class filter_hash : std::uint8_t { siphash, xxh3 };
@@ -61,9 +46,7 @@ struct filter_spec {
   std::uint64_t window = 0;          ///< BF.*: seconds after which items are forgotten; 0: never
   std::uint16_t generations = 0;     ///< slices of a window; 0 without a window
   hash_seed seed = {};               ///< of native filters
-  bool draws_key = false;            ///< a new seed is drawn when the filter is made
-  double tightening = 0;             ///< valkey-bloom's: rate of a sub-filter by that of the last
-  sip_seed sip_keys = {};            ///< valkey-bloom's seed
+  bool draws_key = false;            ///< a new secret key becomes the seed when the filter is made
 
   bool operator==(const filter_spec&) const = default;
 };
@@ -71,7 +54,6 @@ struct filter_spec {
 /// Filters that commands create without options, by the current settings.
 filter_spec default_bf_spec() noexcept;
 filter_spec default_cf_spec() noexcept;
-filter_spec default_valkey_spec() noexcept;
 /// The engine of filters that RedisBloom's commands create: that of the settings, but native
 /// instead of valkey-bloom's.
 filter_engine default_engine() noexcept;
