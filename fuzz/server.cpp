@@ -1,6 +1,7 @@
-// What the module for servers takes from outside: pieces of dumps, as LOADCHUNK gets them, and
-// values of RedisBloom's types, as in an RDB file or a payload of RESTORE. Any bytes are refused,
-// or a filter that can be used and is written as it was read. The first byte chooses.
+// What the module for servers takes from outside: pieces of dumps, as LOADCHUNK gets them, values
+// of RedisBloom's types and of valkey-bloom's, as in an RDB file or a payload of RESTORE, and the
+// data of BF.LOAD. Any bytes are refused, or a filter that can be used and is written as it was
+// read. The first byte chooses.
 //
 // Of the server only the functions that read and write fields of a value are here; they have the
 // same form as in a payload: an opcode, then a length or number, then bytes.
@@ -18,6 +19,7 @@
 
 #include "redisbloom/redisbloom_rdb.hpp"
 #include "server/memory.hpp"
+#include "valkeybloom/valkey_rdb.hpp"
 #include "values/dump_pieces.hpp"
 #include "values/filter_object.hpp"
 
@@ -217,6 +219,34 @@ void check(s::filter_value& filter) {
   require_same_after_a_dump(filter);
 }
 
+/// Reads a value of valkey-bloom's type, or else the data of BF.LOAD.
+void take_valkey_filter(payload& from, bool is_value) {
+  std::unique_ptr<s::valkey_chain> filter;
+  if (is_value) {
+    filter = s::load_valkey_chain(as_io(from));
+  } else {
+    try {
+      filter = s::read_load_data(from.bytes);
+    } catch (const s::refusal& error) {
+      require(std::string_view(error.what()).starts_with("ERR "), "an error without a text");
+    }
+  }
+  if (filter == nullptr) return;
+  const auto require_same = [&filter] {
+    payload saved;
+    save(as_io(saved), *filter);
+    const auto loaded = s::load_valkey_chain(as_io(saved));
+    require(loaded != nullptr, "what was saved is refused");
+    const auto data = s::load_data_of(*filter);
+    require(s::load_data_of(*loaded) == data, "what was loaded is saved otherwise");
+    const auto again = s::read_load_data(s::as_chars(data));
+    require(written(*again) == written(*filter), "what was read is written otherwise");
+  };
+  require_same();
+  use(*filter);
+  require_same();
+}
+
 /// Makes the checksums of a native header right: that of its prefix, and, where it has a window,
 /// that of the block behind it.
 void seal(std::string& header) {
@@ -277,12 +307,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
   constexpr unsigned versions = 6;  // one more than there are
-  const unsigned choice = *data % (2 + 2 * versions);
+  const unsigned choice = *data % (4 + 2 * versions);
   if (choice < 2) {
     take_dump(rest, choice == 1);
     return 0;
   }
   payload from{.bytes = std::string(rest)};
+  if (choice >= 2 + 2 * versions) {
+    take_valkey_filter(from, choice == 2 + 2 * versions);
+    return 0;
+  }
   const int version = static_cast<int>((choice - 2) / 2);
   const auto filter =
       choice % 2 == 0 ? s::load_chain(as_io(from), version) : s::load_cuckoo(as_io(from), version);

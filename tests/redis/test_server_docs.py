@@ -1,5 +1,5 @@
-"""Runs the commands of docs/reference/server*.md, docs/use/moving-from-redisbloom.md and docs/start/ against a server,
-and compares the replies."""
+"""Runs the commands of docs/reference/server*.md, docs/use/moving-from-*.md and docs/start/ against a
+server, and compares the replies."""
 
 import re
 
@@ -9,7 +9,7 @@ from conftest import ROOT
 
 PAGES = [ROOT / "docs" / "reference" / "server.md", *sorted((ROOT / "docs" / "reference" / "server").glob("*.md"))]
 TEXT = "".join(page.read_text() for page in PAGES)
-MOVING = (ROOT / "docs" / "use" / "moving-from-redisbloom.md").read_text()
+MOVING = [path.read_text() for path in sorted((ROOT / "docs" / "use").glob("moving-from-*.md"))]
 START = "".join(page.read_text() for page in sorted((ROOT / "docs" / "start").glob("*.md")))
 
 
@@ -21,7 +21,8 @@ def shown(reply):
     return reply.decode() if isinstance(reply, bytes) else str(reply)
 
 
-@pytest.mark.parametrize("text", [TEXT, MOVING, START], ids=["server", "moving-from-redisbloom", "start"])
+@pytest.mark.parametrize("text", [TEXT, *MOVING, START],
+                         ids=["server", "moving-from-redisbloom", "moving-from-valkey-bloom", "start"])
 def test_what_is_shown_is_what_happens(server, text):
     promised = 0
     for block in re.findall(r"^```redis\n(.*?)^```$", text, re.M | re.S):

@@ -13,7 +13,10 @@ def test_settings_decide_what_a_missing_filter_becomes(start):
         "bf.cf-error-rate": "0.01", "bf.cf-initial-size": "1024", "bf.cf-bucket-size": "2",
         "bf.cf-max-iterations": "20", "bf.cf-expansion-factor": "1",
         "bf.cf-max-expansions": "32", "bf.max-filter-size": "0", "bf.max-memory": "0",
-        "bf.engine": "native", "bf.hash": "xxh3"}
+        "bf.engine": "native", "bf.hash": "xxh3",
+        "bf.bloom-capacity": "100", "bf.bloom-expansion": "2", "bf.bloom-fp-rate": "0.01",
+        "bf.bloom-tightening-ratio": "0.5", "bf.bloom-use-random-seed": "yes",
+        "bf.bloom-defrag-enabled": "yes", "bf.bloom-memory-usage-limit": "134217728"}
     server.call("CONFIG", "SET", "bf.initial-size", "5000", "bf.expansion-factor", "0")
     server.call("CONFIG", "SET", "bf.error-rate", "0.0001")
     server.call("BF.ADD", "f", "a")
@@ -49,7 +52,7 @@ def test_settings_as_arguments_of_loadmodule(start, arguments):
     ("max-filter-size 65535", "max-filter-size takes a whole number from .* or a size such as 64mb"),
     ("max-filter-size 1kb", "max-filter-size takes a whole number from .* or a size such as 64mb"),
     ("max-memory much", "max-memory takes a whole number from .* or a size such as 64mb"),
-    ("engine other", "engine is native or compatible")])
+    ("engine other", "engine is one of native, compatible, valkey")])
 def test_a_wrong_argument_of_loadmodule_stops_the_server_with_a_sentence(start, arguments, error):
     with pytest.raises(AssertionError, match="bloomset: loadmodule: .*" + error):
         start(module_arguments=arguments.split())

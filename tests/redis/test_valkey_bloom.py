@@ -212,6 +212,8 @@ def fill(server):
                 "CAPACITY", "20", "ITEMS", *PROBES[:100])
     server.call("BF.INSERT", "fixed", "NONSCALING", "CAPACITY", "30", "ITEMS", *PROBES[:20])
     server.call("BF.INSERT", "empty", "CAPACITY", "30")
+    # Replicated as it is, with options that RedisBloom would refuse.
+    server.call("BF.INSERT", "by default", "EXPANSION", 100_000, "CAPACITY", 5_000_000_000, "ITEMS", "b")
 
 
 KEYS = ["reserved", "by default", "inserted", "fixed", "empty"]
@@ -361,7 +363,7 @@ needs_real = pytest.mark.skipif(REAL is None, reason="$BLOOMSET_VALKEY_BLOOM nam
 DIRECTIONS = pytest.mark.parametrize("from_real", [True, False], ids=["from valkey-bloom", "to valkey-bloom"])
 
 
-def pair(start, monkeypatch, from_real, *options):
+def pair(start, monkeypatch, from_real, *options, engine="valkey"):
     def real():
         with monkeypatch.context() as patched:
             patched.setattr(conftest, "MODULE", REAL)
@@ -370,7 +372,7 @@ def pair(start, monkeypatch, from_real, *options):
             return server
 
     def ours():
-        return start("--rdbcompression", "no", *options, module_arguments=["engine", "valkey"])
+        return start("--rdbcompression", "no", *options, module_arguments=["engine", engine])
 
     return (real(), ours()) if from_real else (ours(), real())
 
@@ -418,9 +420,9 @@ def test_append_only_files(start, monkeypatch, from_real, is_rewritten):
 
 
 @needs_real
-@DIRECTIONS
-def test_replication(start, monkeypatch, from_real):
-    primary, replica = pair(start, monkeypatch, from_real)
+@pytest.mark.parametrize("from_real, engine", [(True, "valkey"), (True, "native"), (False, "valkey")])
+def test_replication(start, monkeypatch, from_real, engine):
+    primary, replica = pair(start, monkeypatch, from_real, engine=engine)
     fill(primary)
     replica.call("REPLICAOF", "127.0.0.1", primary.port)
     wait_for_replica(replica)

@@ -111,6 +111,16 @@ std::optional<filter_value*> find_valkey_filter(const filter_key& key) {
   return object->filter.get();
 }
 
+/// Whether a call is valkey-bloom's although the setting is another: by an option, or because a
+/// primary with that engine repeats an insert, whose options RedisBloom may not accept.
+bool is_from_valkey(const command_call& call) {
+  if (has_valkey_words(call)) return true;
+  if (call.is_limited()) return false;
+  const filter_key key(call, open_read);
+  const filter_object* const object = key.object();
+  return object != nullptr && object->spec().engine == filter_engine::valkey;
+}
+
 /// Inserts the items and replies: an array, or for BF.ADD a number.
 std::optional<int> insert_and_reply_valkey(const command_call& call,
                                            const valkey_insert_arguments& arguments,
@@ -198,7 +208,7 @@ std::optional<int> valkey_madd(const command_call& call) {
 }
 
 std::optional<int> valkey_insert(const command_call& call) {
-  if (speaks_valkey(call) ? has_own_words(call) : !has_valkey_words(call)) return std::nullopt;
+  if (speaks_valkey(call) ? has_own_words(call) : !is_from_valkey(call)) return std::nullopt;
   const auto arguments = parse_valkey_insert(call);
   if (!arguments) return api.wrong_arity(call.ctx);
   return insert_and_reply_valkey(call, *arguments, false);
