@@ -6,7 +6,7 @@ import struct
 import pytest
 import redis
 
-from conftest import NO_ROOM, TOO_LARGE
+from conftest import NO_ROOM, TOO_LARGE, wait_for_replica
 from redisbloom import FOOTER, NEW, OLD, VECTORS, family, found, members, named
 from test_storage import use
 
@@ -201,3 +201,40 @@ def test_compatible_filters_keep_to_the_limits(start):
             server.call("CF.ADD", "c", f"m{i}")
     assert server.call("MEMORY", "USAGE", "f") < 300_000
     assert server.call("MEMORY", "USAGE", "c") < 300_000
+
+
+# What RedisBloom repaired in 2026 ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["native", "compatible"])
+def test_pieces_of_cuckoo_filters_reach_replicas_and_the_append_only_file(start, engine):
+    """RedisBloom before 8.10 sends the header only (#1014): its replicas have an empty filter."""
+    primary = start("--appendonly", "yes", "--aof-use-rdb-preamble", "no", module_arguments=["engine", engine])
+    replica = start()
+    replica.call("REPLICAOF", "127.0.0.1", primary.port)
+    wait_for_replica(replica)
+    items = [f"m{i}" for i in range(1000)]
+    primary.call("CF.INSERT", "source", "ITEMS", *items)
+    for iterator, data in primary.pieces("CF", "source"):
+        primary.call("CF.LOADCHUNK", "loaded", iterator, data)
+    primary.call("WAIT", 1, 60_000)
+    assert replica.call("CF.MEXISTS", "loaded", *items) == [1] * len(items)
+    assert replica.call("DUMP", "loaded") == primary.call("DUMP", "loaded")
+    primary.restart()
+    assert primary.call("CF.MEXISTS", "loaded", *items) == [1] * len(items)
+
+
+def test_forged_numbers_of_parts_are_refused(server):
+    """RedisBloom before 8.10 allocates for as many links as a payload claims (#1027), or reads beyond its bits (#1038)."""
+    for vector in NEW:
+        dump = vector["dump"]
+        for at in range(10, len(dump) - FOOTER - 1):
+            # A number of up to six bits, behind its opcode, becomes 2^64 - 1.
+            if dump[at] == 2 and dump[at + 1] < 64:
+                forged = dump[:at + 1] + b"\x81" + b"\xff" * 8 + dump[at + 2:]
+                try:
+                    server.call("RESTORE", "k", 0, forged, "REPLACE")
+                except redis.ResponseError:
+                    continue
+                server.call_all([[family(vector) + ".INFO", "k"], [family(vector) + ".ADD", "k", "more"]])
+    assert server.call("PING")
