@@ -112,6 +112,22 @@ bool commit_graph(const file_view& file) noexcept {
   return file.begins("CGPH\1"sv);
 }
 
+/// Four digits of the version after REDIS, or three after VALKEY.
+bool rdb(const file_view& file) noexcept {
+  const auto digits_at = [&](std::size_t first, std::size_t count) {
+    const std::string_view digits = file.bytes.substr(std::min(first, file.bytes.size()), count);
+    return digits.size() == count &&
+           digits.find_first_not_of("0123456789"sv) == std::string_view::npos;
+  };
+  return (file.begins("REDIS"sv) && digits_at(5, 4)) ||
+         (file.begins("VALKEY"sv) && digits_at(6, 3));
+}
+/// What DUMP replies for a key with a module's value: 7, and the module type's number, whose first
+/// 54 bits are a name of nine characters.
+bool valkey_bloom_dump(const file_view& file) noexcept {
+  return file.begins("\x07\x81\x6e\x5a\x28\x99\xf9\x6d\xac"sv);
+}
+
 /// Bitcoin Core's files of block filters, which are known by their names: fltr00000.dat.
 bool bip158(const file_view& file) noexcept {
   const std::string_view name = file.name.substr(file.name.rfind('/') + 1);
@@ -152,6 +168,13 @@ constexpr std::array rows = {
         {"a Roaring bitmap",
          "it is an exact set of numbers, so write them as lines, and build a filter of them"},
         roaring},
+    unread_row{{"an RDB file of Redis or Valkey",
+                "start a server with the module bloomset.so on it, which reads the filters of "
+                "RedisBloom and valkey-bloom"},
+               rdb},
+    unread_row{{"a filter of valkey-bloom as DUMP replies it",
+                "RESTORE it in a server with the module bloomset.so"},
+               valkey_bloom_dump},
     unread_row{{"a commit-graph of git", "git itself queries its filters: git log -- PATH"},
                commit_graph},
     unread_row{{"a file of BIP 158's block filters",

@@ -28,6 +28,10 @@ FILES = {
     "seen.blm": (pyprobables(), "a filter of pyprobables"),
     "ids.roaring": (struct.pack("<IIHHI", 12346, 1, 0, 2, 16) + struct.pack("<HHH", 1, 5, 9), "a Roaring bitmap"),
     "commit-graph": (b"CGPH\1\1\4\0" + bytes(60), "a commit-graph of git"),
+    "dump.rdb": (b"REDIS0011\xfa\x09redis-ver\x067.0.15\xff" + bytes(8), "an RDB file of Redis or Valkey"),
+    "newer.rdb": (b"VALKEY080\xfa\x0avalkey-ver\x059.0.0\xff" + bytes(8), "an RDB file of Redis or Valkey"),
+    "visitors.dump": (bytes.fromhex("07816e5a2899f96dac010201010202047b14ae47e17a843f") + bytes(60),
+                      "a filter of valkey-bloom as DUMP replies it"),
     "fltr00000.dat": (bytes(range(1, 200)), "a file of BIP 158's block filters"),
     "seen.rbloom": (struct.pack("<Q", 7) + bytes([0x5a]) * 1200, "perhaps a filter of rbloom"),
 }
