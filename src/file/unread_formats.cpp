@@ -1,6 +1,5 @@
 #include <bloomset/unread_formats.hpp>
 
-#include <algorithm>
 #include <array>
 #include <bloomset/plan/numeric.hpp>
 #include <cmath>
@@ -193,10 +192,11 @@ constexpr std::array rows = {
 const unread_format* recognise_unread(std::span<const std::byte> file, std::string_view name,
                                       certainty least) noexcept {
   const unread::file_view view{{reinterpret_cast<const char*>(file.data()), file.size()}, name};
-  const auto* const found = std::ranges::find_if(unread::rows, [&](const unread::unread_row& row) {
-    return (least == certainty::first_word || row.sign == certainty::signature) && row.is(view);
-  });
-  return found == unread::rows.end() ? nullptr : &found->form;
+  for (const unread::unread_row& row : unread::rows) {
+    const bool is_wanted = least == certainty::first_word || row.sign == certainty::signature;
+    if (is_wanted && row.is(view)) return &row.form;
+  }
+  return nullptr;
 }
 
 failure not_read(const unread_format& form, const std::string& name) {
