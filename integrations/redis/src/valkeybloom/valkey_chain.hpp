@@ -38,9 +38,9 @@ class valkey_chain final : public filter_value {
  public:
   /// An empty filter. Fails with invalid_argument or out_of_memory.
   static result<std::unique_ptr<valkey_chain>> make(const valkey_spec& spec);
-  /// The filter of sub-filters that were loaded, of which `room` is the size of valkey-bloom's
-  /// vector of them. Null if they do not make one: each byte is checked that valkey-bloom would
-  /// have written the same in every filter of this specification.
+  /// The filter of sub-filters that were loaded: blobs, capacities and items. `room` is the size of
+  /// valkey-bloom's list of them. Null unless they fit `spec` and each other, since a small dump
+  /// that promised more than it holds would grow to any size.
   static std::unique_ptr<valkey_chain> open(const valkey_spec& spec,
                                             std::vector<valkey_sub_filter> filters,
                                             std::uint64_t room);

@@ -18,9 +18,9 @@ constexpr std::uint64_t max_bit_bytes = std::uint64_t{1} << 62;
 }  // namespace
 
 std::uint64_t valkey_bit_bytes(std::uint64_t capacity, double error_rate) noexcept {
-  constexpr double ln_2_squared = std::numbers::ln2 * std::numbers::ln2;
+  constexpr double squared_ln_2 = std::numbers::ln2 * std::numbers::ln2;
   const double bytes =
-      std::ceil(static_cast<double>(capacity) * numeric::log(error_rate) / (-8.0 * ln_2_squared));
+      std::ceil(static_cast<double>(capacity) * numeric::log(error_rate) / (-8.0 * squared_ln_2));
   if (!(bytes < static_cast<double>(max_bit_bytes))) return max_bit_bytes;
   return static_cast<std::uint64_t>(bytes);
 }
@@ -31,8 +31,8 @@ std::uint32_t valkey_hash_functions(std::uint64_t bit_bytes, std::uint64_t capac
   return static_cast<std::uint32_t>(std::clamp(hashes, 1.0, 4294967295.0));
 }
 
-std::optional<double> valkey_rate(double error_rate, double tightening, std::uint64_t i) noexcept {
-  const double rate = error_rate * numeric::power(tightening, static_cast<unsigned>(i));
+std::optional<double> valkey_rate(double error_rate, double ratio, std::uint64_t i) noexcept {
+  const double rate = error_rate * numeric::power(ratio, static_cast<unsigned>(i));
   return rate > std::numeric_limits<double>::min() ? std::optional(rate) : std::nullopt;
 }
 

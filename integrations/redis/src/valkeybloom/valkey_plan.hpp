@@ -25,8 +25,9 @@ std::uint64_t valkey_bit_bytes(std::uint64_t capacity, double error_rate) noexce
 /// Hash functions: round(m/n ln 2), at least 1, with m = 8 * bit_bytes.
 std::uint32_t valkey_hash_functions(std::uint64_t bit_bytes, std::uint64_t capacity) noexcept;
 
-/// The rate of sub-filter i: p t^i. None if it is not above the smallest normal double.
-std::optional<double> valkey_rate(double error_rate, double tightening, std::uint64_t i) noexcept;
+/// The rate of sub-filter i: p t^i with the tightening ratio t. None if it is not above the
+/// smallest normal double.
+std::optional<double> valkey_rate(double error_rate, double ratio, std::uint64_t i) noexcept;
 
 /// How far a filter of this specification can grow.
 struct valkey_growth {
