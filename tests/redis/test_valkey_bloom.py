@@ -163,7 +163,8 @@ def test_load_refuses_what_is_no_filter(valkey):
     assert valkey.error("BF.LOAD", "k", data + b"\0") == undecodable
     assert valkey.error("BF.LOAD", "k", b"\2" + data[1:]) == undecodable + ". Unsupported version"
     for offset, size, value in [(1 + 4 + 8 + 8 + 1, "<Q", 2), (1 + 4 + 8 + 8 + 1, "<Q", 1 << 62), (30, "<Q", 1 << 62),
-                                (38, "<B", 2), (39, "<Q", 1), (47, "<I", 0), (47, "<I", 1 << 31), (51, "<B", 99)]:
+                                (38, "<B", 2), (39, "<Q", 1), (47, "<I", 0), (47, "<I", 1 << 31), (51, "<B", 99),
+                                (30 + 8 + 45 + data[39], "<Q", 9)]:
         changed = bytearray(data)
         struct.pack_into(size, changed, offset, value)
         assert valkey.error("BF.LOAD", "k", bytes(changed)) == undecodable, (offset, value)

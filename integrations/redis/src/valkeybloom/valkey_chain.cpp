@@ -119,8 +119,10 @@ std::unique_ptr<valkey_chain> valkey_chain::open(const valkey_spec& spec,
     valkey_sub_filter& filter = filters[i];
     const auto rate = i == 0 ? spec.error_rate : valkey_rate(spec.error_rate, spec.tightening, i);
     bytes += filter.blob.bytes().size();
-    if (!rate || !read_sub_filter(filter, *rate, spec.seed) || bytes > max_payload_bytes ||
-        __builtin_add_overflow(capacity, filter.capacity, &capacity) ||
+    // All but the last are full. Values in RDB files do not say how many items these have.
+    const bool is_filled = i + 1 == filters.size() || filter.items == filter.capacity;
+    if (!rate || !is_filled || !read_sub_filter(filter, *rate, spec.seed) ||
+        bytes > max_payload_bytes || __builtin_add_overflow(capacity, filter.capacity, &capacity) ||
         capacity > max_valkey_capacity) {
       return nullptr;
     }
