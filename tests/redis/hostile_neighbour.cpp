@@ -7,6 +7,7 @@
 //
 // Allocations fail only if the server also preloads this library.
 
+#include <dlfcn.h>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -91,6 +92,15 @@ void operator delete(void* at, std::size_t) noexcept {
 }
 void operator delete[](void* at, std::size_t) noexcept {
   std::free(at);
+}
+
+/// Valkey 8.1 and later load modules with RTLD_DEEPBIND, by which a module would find the C++
+/// library's allocations before these.
+extern "C" [[gnu::visibility("default")]] void* dlopen(const char* file, int mode) noexcept {
+  void* (*next)(const char*, int) = nullptr;
+  void* const found = dlsym(RTLD_NEXT, "dlopen");
+  std::memcpy(static_cast<void*>(&next), static_cast<const void*>(&found), sizeof next);
+  return next(file, mode & ~RTLD_DEEPBIND);
 }
 
 extern "C" [[gnu::visibility("default")]] int RedisModule_OnLoad(context* ctx, string**, int) {
