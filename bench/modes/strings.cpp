@@ -114,19 +114,19 @@ void time_strings(std::uint64_t n, unsigned runs) {
     }
   }
   fmt::print(
-      "ns per string of {} bytes, {} strings, medians of {} runs; absent strings are asked\n{:<48} "
+      "ns per string of {} bytes, {} strings, medians of {} runs; absent strings are asked\n{:<60} "
       "{:>6} {:>6} {:>6}\n",
       string_length, n, runs, "", "build", "batch", "single");
   constexpr std::array columns = {&timed_strings::build, &timed_strings::batch,
                                   &timed_strings::single};
   for (const timed_strings& r : rows) {
-    fmt::print("{:<48}", r.name);
+    fmt::print("{:<60}", r.name);
     for (const auto what : columns) fmt::print(" {:>6.2f}", (r.*what).median() * 1e9);
     fmt::print("\n");
   }
   for (const timed_strings& r : rows) {
     if (!r.is_ours || fastest_peer(rows, columns[0]) == 0) continue;
-    fmt::print("{:<48}", r.name + ", of the fastest peer's time");
+    fmt::print("{:<60}", r.name + ", of the fastest peer's time");
     for (const auto what : columns) {
       fmt::print(" {:>5.2f}x", (r.*what).median() / fastest_peer(rows, what));
     }
