@@ -82,7 +82,7 @@ double clubcard_bytes(std::span<const issuer> all) {
     const std::uint64_t others = std::max(each.revoked, each.others);
     bits += 8 * 52;
     if (held == 0) continue;
-    const int rank = std::bit_width(others / held) - 1;
+    const int rank = static_cast<int>(std::bit_width(others / held)) - 1;
     const auto keys = static_cast<double>(held);
     bits += 1.02 * (keys * rank + keys + std::ldexp(static_cast<double>(others), -rank));
   }
