@@ -368,7 +368,7 @@ result<void> join_layers(std::span<const std::byte> base, const texts& files) {
     const auto layer = std::as_bytes(std::span(files[i].data(), files[i].size()));
     layers.emplace_back(layer.begin(), layer.end());
   }
-  auto list = layer_list::of(std::move(layers), header_checksum(base));
+  auto list = layer_list::of(std::move(layers), layer_base_of(base));
   if (!list) {
     return fail(list.error().code, std::string(the_bytes) + ": " + list.error().message);
   }
