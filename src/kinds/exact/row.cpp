@@ -39,13 +39,13 @@ struct exact_kind : one_type<exact> {
   }
 
   static result<void> set_options(const plan_request& request, exact_spec& spec) {
-    for (const auto& [name, number] :
+    for (const auto& [option, number] :
          {std::pair(universe, &spec.universe), {partitions, &spec.partitions}}) {
-      const std::string_view text = option_text(request, name, "");
+      const std::string_view text = option_text(request, option, "");
       if (text.empty()) continue;
       const auto parsed = parse_count(text);
       if (!parsed)
-        return format_failure(parsed.error().code, "{}: {}", name, parsed.error().message);
+        return format_failure(parsed.error().code, "{}: {}", option, parsed.error().message);
       *number = *parsed;
     }
     return {};

@@ -124,14 +124,14 @@ struct open_level {
     std::byte* const all = bytes.writable_bytes().data();
     const std::size_t columns = shape.columns;
     std::byte* to = all + (view.lower_at + first_group * columns);
-    const std::byte* from = job.data;
+    const std::byte* const from = job.data;
     for (std::uint64_t i = 0; i < lower && columns != 0; ++i) {
       std::memcpy(to + i * columns, from + i * job.columns, columns);
     }
-    from += lower * job.columns;
     const std::size_t upper_bytes = (job.groups - lower) * job.columns;
-    to = all + (view.upper_at + (first_group + lower) * (columns + 1));
-    if (upper_bytes != 0) std::memcpy(to, from, upper_bytes);
+    if (upper_bytes == 0) return;
+    std::memcpy(all + (view.upper_at + (first_group + lower) * (columns + 1)),
+                from + lower * job.columns, upper_bytes);
   }
 
   /// Stores the codes of a job whose first start this is, and keeps its bumped keys.

@@ -1,5 +1,7 @@
 //! Bumped ribbon filters.
 
+use std::array;
+
 use super::WRONG_SIZE;
 use crate::bytes::{are_zero, f64_at, mulhi, u32_at, u64_at};
 use crate::error::{check, Error};
@@ -21,8 +23,9 @@ struct Level {
     columns: u64,
     /// Where codes and groups begin in the payload.
     codes: Option<u64>,
-    lower: u64,
-    upper: u64,
+    groups: u64,
+    /// The groups below the cut. They have `columns` bytes, the others one more.
+    lower_groups: u64,
 }
 
 impl Ribbon {
@@ -41,17 +44,14 @@ impl Ribbon {
             let all = all.ok_or_else(|| Error::corrupt(WRONG))?;
             let bumps = i + 1 < n;
             check(seed < 1 << 63 && cut <= all && columns <= 31, WRONG)?;
-            check((shards == 1 || starts % 16 == 0) && (!bumps || cut == all || cut % 16 == 0), WRONG)?;
+            check(shards == 1 || starts % 16 == 0, WRONG)?;
             let codes = bumps.then_some(at);
-            let lower = at + if bumps { all.div_ceil(64) } else { 0 };
-            let upper = lower + columns * (cut + 7 * cut.div_ceil(starts));
-            at = upper;
-            if cut < all {
-                at += (columns + 1) * (all - cut + 7 * (shards - cut / starts));
-            }
+            let groups = at + if bumps { all.div_ceil(64) } else { 0 };
+            let lower_groups = cut + 7 * (cut / starts);
+            at = groups + columns * lower_groups + (columns + 1) * (all + 7 * shards - lower_groups);
             // The bytes of a payload bound the sum, which so cannot overflow.
             check(at <= payload.len() as u64, WRONG_SIZE)?;
-            levels.push(Level { seed, shards, starts, cut, columns, codes, lower, upper });
+            levels.push(Level { seed, shards, starts, cut, columns, codes, groups, lower_groups });
         }
         let expected = if n == 0 { 0 } else { at + 64 };
         check(payload.len() as u64 == expected, WRONG_SIZE)?;
@@ -81,20 +81,19 @@ impl Ribbon {
 
 impl Level {
     fn contains(&self, payload: &[u8], y: u64, shard: u64, start: u64) -> bool {
-        let is_lower = start < self.cut;
-        let columns = self.columns as usize + usize::from(!is_lower);
-        let first = if is_lower {
-            self.lower + self.columns * (start + 7 * shard)
-        } else {
-            self.upper + (self.columns + 1) * (start - self.cut + 7 * (shard - self.cut / self.starts))
-        } as usize;
-        let groups = &payload[first..first + 8 * columns];
+        let columns = self.columns as usize + usize::from(start >= self.cut);
+        // A window may have groups on both sides of the cut.
+        let first = start + 7 * shard;
+        let groups: [usize; 8] = array::from_fn(|i| {
+            let group = first + i as u64;
+            (self.groups + self.columns * group + group.saturating_sub(self.lower_groups)) as usize
+        });
         let c = y.wrapping_mul(GOLDEN);
         let row = (c ^ c >> 32).to_le_bytes();
         let result = (y ^ y >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32;
         // The parity of a column is that of the exclusive or of its bytes.
         (0..columns).all(|column| {
-            let folded = (0..8).fold(0, |folded, group| folded ^ groups[group * columns + column] & row[group]);
+            let folded = (0..8).fold(0, |folded, i| folded ^ payload[groups[i] + column] & row[i]);
             u64::from(folded.count_ones() & 1) == result >> column & 1
         })
     }
