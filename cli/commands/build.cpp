@@ -237,7 +237,7 @@ action define(CLI::App& app) {
       .under(headings::output);
   option(app, "--universe", options->universe,
          "a file of all keys that will be queried, with or without the members, for filters "
-         "that answer all of these keys without errors")
+         "that make no errors on these keys")
       .value("FILE")
       .one_value_per_use()
       .under(headings::input);
@@ -285,15 +285,15 @@ command build_command() {
       "which is known only at the end of the input. For\n" +
           kinds_that(reads_files_again, " and ") +
           ", build therefore reads the files a\n"
-          "second time if each line is a key, and a third time if keys repeat. Compressed files, "
-          "files\n"
-          "larger than a quarter of the machine's memory, and stdin are read only once. In this "
-          "case, the\n"
-          "hashes of the keys, 8 or 16 bytes each, are kept in memory: at most 1 GiB, an eighth "
-          "of the\n"
-          "machine's memory, or a quarter of --memory-limit, whichever is least. Further hashes "
-          "go to a\n"
-          "temporary file in $TMPDIR.\n"
+          "second time if each line is a key, and a third time if keys repeat. For other kinds, "
+          "and for\n"
+          "compressed files, files larger than a quarter of the machine's memory, and stdin, it "
+          "reads\n"
+          "the input only once, and keeps the hashes of the keys in memory, 8 or 16 bytes each: "
+          "at most\n"
+          "1 GiB, an eighth of the machine's memory, or a quarter of --memory-limit, whichever is "
+          "least.\n"
+          "Further hashes go to a temporary file in $TMPDIR.\n"
           "\n"
           "Filters of the kinds " +
           kinds_that([](const kind_info& kind) { return kind.build != nullptr; }, " and ") +
@@ -305,7 +305,7 @@ command build_command() {
           "A filter of kind " +
           kinds_that([](const kind_info& kind) { return kind.build_of_two_sets != nullptr; },
                      " or ") +
-          " answers all keys of --universe without errors. The build reads\n"
+          " makes no errors on the keys of --universe. The build reads\n"
           "the members, then the universe once, and keeps up to 160 bytes per member. With "
           "--partition it\n"
           "reads the universe twice, and keeps up to 250 bytes per member. If this might exceed "

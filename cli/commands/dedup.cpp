@@ -204,9 +204,9 @@ action define(CLI::App& app) {
          "probability that a line not seen before is dropped as a repeated one (default 1e-6)")
       .value("P");
   option(app, "--capacity", options->plan.capacity,
-         "use fixed memory for that many distinct lines: 1000, 10M, 1e9")
+         "use a fixed amount of memory, enough for N distinct lines: 1000, 10M, 1e9")
       .value("N");
-  option(app, "--memory", options->plan.memory, "use fixed memory of that size: 120MB, 1GiB")
+  option(app, "--memory", options->plan.memory, "use a fixed amount of memory: 120MB, 1GiB")
       .value("SIZE");
   flag(
       app, "--exact", options->exact,

@@ -74,9 +74,9 @@ command except_command() {
           "\n"
           "The exceptions, at most 4096, are stored in the filter's file. Give only keys that "
           "are certainly\n"
-          "not members, because a member among the exceptions gets a \"no\". 'bloomset add' of a "
-          "key ends its\n"
-          "exception, and so does --undo.\n",
+          "not members, because a member among the exceptions gets a \"no\". --undo removes keys "
+          "from the\n"
+          "exceptions, and so does adding them with 'bloomset add'.\n",
           except::define};
 }
 

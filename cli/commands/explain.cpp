@@ -98,7 +98,7 @@ void explain_options::declare(CLI::App& app) {
   for (CLI::Option* other : {formulas, places, rule, number}) built->excludes(other);
   auto* rest = repeatable(
       app, "--others", others,
-      "words that are not members, but which the exact filter must also answer without errors",
+      "words that are not members, but on which the exact filter must make no errors either",
       "X,X,...");
   rest->needs(built);
   built->needs(rest);

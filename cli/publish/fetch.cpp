@@ -323,19 +323,21 @@ action define(CLI::App& app) {
 }  // namespace
 
 command fetch_command() {
-  return {"fetch", "download a published filter, or bring a copy of it up to date",
-          "  bloomset fetch https://example.org/members/ -o members.bloom\n"
-          "  bloomset fetch /srv/public -o members.bloom\n"
-          "\n"
-          "fetch reads manifest.json, and then only the changes that FILE lacks, which are "
-          "patches and layers\n"
-          "of new keys, or the whole filter if it is smaller. It checks them by their SHA-256, "
-          "and replaces\n"
-          "FILE in one step. It keeps the manifest in FILE.manifest.json, so that it can refuse "
-          "an older one.\n"
-          "A transfer that was interrupted continues in the next run, from the bytes in "
-          "FILE.*.part.\n",
-          fetch::define};
+  return {
+      "fetch", "download a published filter, or bring a copy of it up to date",
+      "  bloomset fetch https://example.org/members/ -o members.bloom\n"
+      "  bloomset fetch /srv/public -o members.bloom\n"
+      "\n"
+      "fetch reads manifest.json, and then only the changes that FILE lacks, which are patches "
+      "and layers\n"
+      "of new keys. If the whole filter is smaller than the patches, fetch reads the filter "
+      "instead. It\n"
+      "checks all of them by their SHA-256, and replaces FILE in one step. It keeps the manifest "
+      "in\n"
+      "FILE.manifest.json, so that it can refuse an older one. A transfer that was interrupted "
+      "continues\n"
+      "in the next run, from the bytes in FILE.*.part.\n",
+      fetch::define};
 }
 
 }  // namespace bloomset::cli

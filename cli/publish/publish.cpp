@@ -364,14 +364,14 @@ action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   option(app, "DIR", given->folder, "the folder that a web server serves").required();
   option(app, "FILTER", given->filter,
-         "the whole filter, the base of later layers; with --layer or --removed, it is published "
-         "only if they would have too high a rate or too large a size");
+         "the whole filter, which is the base of later layers; with --layer or --removed, it is "
+         "published only if these changes would make the rate too high or the files too large");
   option(app, "--layer", given->layer, "files of the keys that are new since the last publication")
       .value("KEYS")
       .one_value_per_use()
       .under(headings::input);
   option(app, "--removed", given->removed,
-         "files of keys that are members no longer: they become exceptions, up to 4096 in all")
+         "files of keys that are no longer members: they become exceptions, up to 4096 in all")
       .value("KEYS")
       .one_value_per_use()
       .under(headings::input);
