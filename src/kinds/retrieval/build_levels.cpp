@@ -123,7 +123,7 @@ struct open_level {
   void store(const retrieval_job& job, std::uint64_t lower, std::uint64_t first_group) {
     std::byte* const all = bytes.writable_bytes().data();
     const std::size_t columns = shape.columns;
-    std::byte* to = all + (view.lower_at + first_group * columns);
+    std::byte* const to = all + (view.lower_at + first_group * columns);
     const std::byte* const from = job.data;
     for (std::uint64_t i = 0; i < lower && columns != 0; ++i) {
       std::memcpy(to + i * columns, from + i * job.columns, columns);

@@ -24,7 +24,7 @@ struct lookup {
 // Apart, so that the path of nearly all keys stays short. Not gnu::cold, by which GCC splits the
 // loops too.
 [[gnu::noinline]] std::uint32_t value_across_cut(const retrieval_place& place,
-                                                            std::uint64_t hash) {
+                                                 std::uint64_t hash) {
   const divided_row row = row_across_cut(place, retrieval_row(hash));
   return value(place.window, place.columns, row.lower) ^
          (value(row.upper_at, place.columns + 1U, row.upper) & column_mask(place.columns));
