@@ -291,8 +291,8 @@ command build_command() {
           "reads\n"
           "the input only once, and keeps the hashes of the keys in memory, 8 or 16 bytes each: "
           "at most\n"
-          "1 GiB, an eighth of the machine's memory, or a quarter of --memory-limit, whichever is "
-          "least.\n"
+          "1 GiB, an eighth of the machine's memory (or 256 MiB if that is more), or a quarter of\n"
+          "--memory-limit, whichever is least.\n"
           "Further hashes go to a temporary file in $TMPDIR.\n"
           "\n"
           "Filters of the kinds " +

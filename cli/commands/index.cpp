@@ -326,8 +326,9 @@ command index_command() {
           "\n"
           "Until the index is written, the hashes of all keys are kept, 12 bytes each. In memory "
           "they take at\n"
-          "most 1 GiB, an eighth of the machine's memory, or a quarter of --memory-limit, "
-          "whichever is least.\n"
+          "most 1 GiB, an eighth of the machine's memory (or 256 MiB if that is more), or a "
+          "quarter of\n"
+          "--memory-limit, whichever is least.\n"
           "Further hashes go to temporary files in $TMPDIR.\n",
           index::define};
 }

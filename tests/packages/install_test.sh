@@ -33,7 +33,7 @@ example() {
 }
 example table_filters $'10000 lookups found 5334 keys\n61327 reads without filters, 5912 with them'
 example which_table 'table by table           0 probes   21210 reads   21 found
-a filter per table   21210 probes     182 reads   21 found
+a filter per table   21210 probes     222 reads   21 found
 one index               41 probes      21 reads   21 found'
 example url_deduplicator '10001 URLs, 2500 pages, 1 refused'
 [[ $(cd "$work" && cmake/plain_consumer) == "$expected" ]] ||
