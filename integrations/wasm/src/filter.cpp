@@ -10,24 +10,17 @@
 #include <bloomset/layers.hpp>
 #include <bloomset/patch.hpp>
 #include <bloomset/plan/units.hpp>
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "core/format.hpp"
+#include "request.hpp"
 #include "texts.hpp"
 
 namespace bloomset::wasm {
 namespace {
-
-/// A request by names and values, with the names of the Python binding.
-struct request {
-  plan_request plan;
-  needs wanted;
-  const kind_info* kind = nullptr;  ///< null if none was named
-};
 
 /// The hashes of the keys of a filter that is being built, for each half.
 struct building {
@@ -46,100 +39,6 @@ std::uint64_t number;  ///< the last answer that is a number
 result<void> has_filter() {
   if (filter) return {};
   return fail(errc::invalid_argument, "this instance has no filter; open, create or build one");
-}
-
-failure refuse_value(std::string_view name, const failure& why) {
-  return detail::format_failure(errc::invalid_argument, "{}: {}", name, why.message);
-}
-
-template <class T>
-result<void> read(std::string_view name, std::string_view text,
-                  result<T> (*parse)(std::string_view), T& value) {
-  const auto parsed = parse(text);
-  if (!parsed) return refuse_value(name, parsed.error());
-  value = *parsed;
-  return {};
-}
-
-result<void> read_whole(std::string_view name, std::string_view text, std::uint64_t max,
-                        std::uint64_t& value) {
-  const auto done = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (done.ec == std::errc{} && done.ptr == text.data() + text.size() && value <= max) return {};
-  return detail::format_failure(errc::invalid_argument,
-                                "{}: '{}' is not a whole number from 0 to {}", name, text, max);
-}
-
-result<void> read_flag(std::string_view name, std::string_view text, bool& value) {
-  value = text == "true";
-  if (value || text == "false") return {};
-  return detail::format_failure(errc::invalid_argument, "{}: '{}' is not true or false", name,
-                                text);
-}
-
-result<void> read_field(request& to, std::string_view name, std::string_view text) {
-  if (name == "kind") return read(name, text, find_kind, to.kind);
-  if (name == "capacity") return read(name, text, parse_count, to.plan.capacity);
-  if (name == "fpr") return read(name, text, parse_rate, to.plan.fpr);
-  if (name == "bits") return read(name, text, parse_count, to.plan.bits);
-  if (name == "memory") {
-    auto ok = read(name, text, parse_bytes, to.plan.bits);
-    to.plan.bits *= 8;
-    return ok;
-  }
-  if (name == "hashes") {
-    std::uint64_t hashes = 0;
-    auto ok = read_whole(name, text, 64, hashes);
-    to.plan.hashes = static_cast<unsigned>(hashes);
-    return ok;
-  }
-  if (name == "seed") {
-    if (to.plan.seed.is_keyed()) {
-      return fail(errc::invalid_argument, "a filter has a seed or a key; give one of them");
-    }
-    std::uint64_t value = 0;
-    auto ok = read_whole(name, text, ~std::uint64_t{0}, value);
-    to.plan.seed = value;
-    return ok;
-  }
-  if (name == "deletable") return read_flag(name, text, to.wanted.deletable);
-  if (name == "counting") return read_flag(name, text, to.wanted.counting);
-  if (name == "growing") return read_flag(name, text, to.wanted.growing);
-  if (name == "static") return read_flag(name, text, to.wanted.unchanging);
-  to.plan.options.emplace_back(name, text);
-  return {};
-}
-
-/// The request that names and values, one after the other, describe.
-result<request> read_request(const texts& fields, const std::byte* key) {
-  request made;
-  if (const auto secret = key_at(key)) made.plan.seed = *secret;
-  std::string_view hash;
-  for (std::uint32_t i = 0; i + 1 < fields.count; i += 2) {
-    if (fields[i] == "hash") {
-      hash = fields[i + 1];
-    } else if (auto ok = read_field(made, fields[i], fields[i + 1]); !ok) {
-      return fail(ok.error());
-    }
-  }
-  if (!hash.empty()) {
-    if (auto ok = choose_hash(made.plan, hash); !ok) return fail(ok.error());
-  }
-  return made;
-}
-
-/// The same for a filter that is made, which has a kind and a rate.
-result<request> read_filter_request(const texts& fields, const std::byte* key) {
-  auto made = read_request(fields, key);
-  if (!made) return made;
-  const needs& wanted = made->wanted;
-  if (wanted.deletable || wanted.counting || wanted.growing || wanted.unchanging) {
-    return fail(errc::invalid_argument,
-                "deletable, counting, growing and static are for plans; give the kind that a plan "
-                "recommends");
-  }
-  if (made->kind == nullptr) made->kind = *find_kind(default_kind);
-  apply_default_fpr(*made->kind, made->plan);
-  return made;
 }
 
 result<void> open(std::span<const std::byte> file, access how, const std::byte* key) {
