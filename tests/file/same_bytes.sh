@@ -39,7 +39,7 @@ run() {
 cd "$root"
 if [[ $what == plans ]]; then
   compiler+=(-DBLOOMSET_PLANS_ALONE)
-  unit compile src/plan/*.cpp src/core/{fold,format}.cpp
+  unit compile src/plan/*.cpp src/core/{fold,format,pattern}.cpp
   for plan in src/kinds/*/plan.cpp; do unit compile "${plan%.cpp}"*.cpp; done
   unit compile tests/file/same_bytes_main.cpp
   run same_bytes
