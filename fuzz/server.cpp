@@ -1,5 +1,5 @@
-// What the module for servers takes from outside: pieces of dumps, as LOADCHUNK gets them, values
-// of RedisBloom's types and of valkey-bloom's, as in an RDB file or a payload of RESTORE, and the
+// The module for servers reads bytes from outside: pieces of dumps, by LOADCHUNK, values of
+// RedisBloom's types and of valkey-bloom's, as in an RDB file or a payload of RESTORE, and the
 // data of BF.LOAD. Any bytes are refused, or a filter that can be used and is written as it was
 // read. The first byte chooses.
 //

@@ -90,7 +90,7 @@ double clubcard_bytes(std::span<const issuer> all) {
 }
 
 /// log2 of the number of possible sets, in bytes.
-double least_bytes(std::span<const issuer> all) {
+double bound_bytes(std::span<const issuer> all) {
   const auto log_factorial = [](std::uint64_t n) {
     return std::lgamma(static_cast<double>(n) + 1);
   };
@@ -172,13 +172,13 @@ void simulate_revocation(std::uint64_t revoked, std::uint64_t universe, std::siz
   const double build = watch.seconds();
   check(filter, all, true);
   check(filter, all, false);
-  const double least = least_bytes(all);
+  const double bound = bound_bytes(all);
   const auto row = [&](std::string_view name, double bytes) {
-    fmt::print("{:<16} {:>10} {:>8.3f} bits per revoked, {:.3f} of the least\n", name,
+    fmt::print("{:<16} {:>10} {:>8.3f} bits per revoked, {:.3f} of the bound\n", name,
                format_bytes(static_cast<std::uint64_t>(bytes)),
-               8 * bytes / static_cast<double>(members.size), bytes / least);
+               8 * bytes / static_cast<double>(members.size), bytes / bound);
   };
-  row("least possible", least);
+  row("lower bound", bound);
   row("clubcard", clubcard_bytes(all));
   row("exact", static_cast<double>(filter.size_in_bytes()));
   fmt::print("exact: built in {:.1f} s; all certificates were queried without an error\n", build);
