@@ -176,8 +176,15 @@ def test_pam_exec_refuses_a_login_with_a_leaked_password(run, bloomset, tmp_path
                                              "password required pam_permit.so\n")
     leaked, fresh = (pam(tmp_path / "pam", b"login", b"root", word, "pam_authenticate")[0] for word in (b"hunter2", b"correct horse"))
     assert leaked != 0 and fresh == 0
-    # In a change of a password it is given none.
-    assert pam(tmp_path / "pam", b"change", b"root", b"hunter2", "pam_chauthtok")[0] == 0
+    # When a password is changed, some versions of PAM give the script the new one, and others nothing.
+    listener = tmp_path / "listener"
+    listener.write_text(f"#!/bin/sh\ncat > {tmp_path}/heard\n")
+    listener.chmod(0o755)
+    (tmp_path / "pam" / "listen").write_text(f"password required pam_exec.so expose_authtok quiet {listener}\n")
+    pam(tmp_path / "pam", b"listen", b"root", b"hunter2", "pam_chauthtok")
+    heard = (tmp_path / "heard").read_bytes().strip(b"\0")
+    assert heard in (b"hunter2", b"")
+    assert (pam(tmp_path / "pam", b"change", b"root", b"hunter2", "pam_chauthtok")[0] != 0) == (heard == b"hunter2")
     (tmp_path / "leaked.pwq").unlink()
     assert pam(tmp_path / "pam", b"login", b"root", b"hunter2", "pam_authenticate")[0] == 0
 
