@@ -3,6 +3,7 @@
 A test whose toolchain or registry is missing is skipped with a reason. With BLOOMSET_NEEDS_LANGUAGES it fails.
 """
 
+import fcntl
 import os
 import pathlib
 import shutil
@@ -26,6 +27,23 @@ def missing(why, details=""):
     if os.environ.get("BLOOMSET_NEEDS_LANGUAGES"):
         pytest.fail(f"{why}\n{details}", pytrace=False)
     pytest.skip(why)
+
+
+def from_npm(what, folder, *packages):
+    """The folder beside the packages in which npm has installed others, once."""
+    if shutil.which("npm") is None:
+        missing(f"npm is not installed, so {what} cannot be tried here")
+    tools = PACKAGES / folder
+    tools.mkdir(exist_ok=True)
+    with (tools / "lock").open("w") as lock:  # against another test that needs them
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (tools / "node_modules" / ".package-lock.json").is_file():  # which npm writes last
+            (tools / "package.json").write_text('{"type": "module"}')
+            done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1", *packages],
+                                  cwd=tools, capture_output=True, text=True, timeout=300, check=False)
+            if done.returncode != 0:
+                missing(f"npm cannot install {what}: is its registry reachable?", done.stderr)
+    return tools
 
 
 @pytest.fixture

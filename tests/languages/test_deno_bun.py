@@ -4,7 +4,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import BLOOMSET, PACKAGES, missing
+from conftest import BLOOMSET, from_npm, missing
 from web_servers import nginx, served, surroundings  # noqa: F401
 
 # For each the version of npm's package, the program in it, and the words before a program's name.
@@ -40,19 +40,11 @@ def path_of(engine):
     """The installed engine, or the one that npm has."""
     if (found := shutil.which(engine)) is not None:
         return found
-    if shutil.which("npm") is None:
-        missing(f"neither {engine} nor npm is installed, so the package for JavaScript is not tried in it")
     version, place, _ = ENGINES[engine]
-    tools = PACKAGES / f"{engine}-{version}"
+    tools = from_npm(engine, f"{engine}-{version}", f"{engine}@{version}")
     program = next(tools.glob(place), None)
     if program is None:
-        tools.mkdir(exist_ok=True)
-        (tools / "package.json").write_text("{}")
-        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1", f"{engine}@{version}"],
-                              cwd=tools, capture_output=True, text=True, timeout=300, check=False)
-        program = next(tools.glob(place), None)
-        if done.returncode != 0 or program is None:
-            missing(f"npm cannot install {engine}: is its registry reachable?", done.stderr)
+        missing(f"npm has no {engine} for this machine")
     return program
 
 

@@ -5,7 +5,7 @@ import pathlib
 import shutil
 import subprocess
 
-from conftest import PACKAGES, missing
+from conftest import PACKAGES, from_npm
 
 TYPESCRIPT = "5.6.3"
 
@@ -72,16 +72,9 @@ def test_a_trap_is_an_error_and_ends_the_filter(package, run):
 def test_the_types(package, run):
     """A program that uses every function, and mistakes that the compiler must find."""
     types = pathlib.Path(__file__).with_name("types.ts")
-    tools = PACKAGES / f"typescript-{TYPESCRIPT}"
-    modules = tools / "node_modules"
     package("javascript", "node", "npm")
-    if not (modules / "typescript").is_dir():
-        tools.mkdir(exist_ok=True)
-        (tools / "package.json").write_text('{"type": "module"}')
-        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1",
-                               f"typescript@{TYPESCRIPT}"], cwd=tools, capture_output=True, text=True, timeout=180, check=False)
-        if done.returncode != 0:
-            missing("npm cannot install TypeScript: is its registry reachable?", done.stderr)
+    tools = from_npm("TypeScript", f"typescript-{TYPESCRIPT}", f"typescript@{TYPESCRIPT}")
+    modules = tools / "node_modules"
     (modules / "bloomset").unlink(missing_ok=True)
     (modules / "bloomset").symlink_to(PACKAGES / "javascript")
     shutil.copy(types, tools)
