@@ -149,6 +149,8 @@ export interface Manifest {
 /** What a followed filter needs to continue where it was. It can be stored in IndexedDB, for example. */
 export interface Saved {
   manifest: string;
+  /** The manifest's signature, if a public key was given. */
+  signature?: Uint8Array;
   base: Uint8Array;
   layers: Uint8Array[];
 }
@@ -180,14 +182,21 @@ export class FollowedFilter extends Reader {
   readonly sequence: number;
   /** When the publication ends, if the publisher says so. Only refresh() checks it. */
   readonly validUntil: Date | undefined;
+  /** The comment that is signed with the manifest. It is undefined if no public key was given. */
+  readonly trustedComment: string | undefined;
   save(): Saved;
 }
 
 /**
  * Follows a filter that `bloomset publish` wrote to a folder: its URL, or its path in Node, Deno and Bun. With `saved`, it
  * begins with what save() returned, and reads nothing before refresh().
+ *
+ * With `publicKey`, each manifest must have a signature of that key beside it, `manifest.json.minisig`, which is verified before
+ * the manifest is read. It is the text of minisign's .pub file, or the 56 characters of the key in it; a `publicKey` that is
+ * undefined throws a TypeError. It needs the packages `@noble/ed25519` and `@noble/hashes`.
  */
-export function follow(folder: string | URL, options?: Limits & {saved?: Saved; key?: Uint8Array}): Promise<FollowedFilter>;
+export function follow(folder: string | URL,
+  options?: Limits & {saved?: Saved; key?: Uint8Array; publicKey?: string}): Promise<FollowedFilter>;
 /** The figures of the filter in a file, which needs no secret key. */
 export function info(source: Source): Promise<Info>;
 /** An empty filter, to add keys to. */

@@ -4,6 +4,7 @@ import {Instance} from './lib/instance.js';
 import {Filter, checkKey, openIn} from './lib/filter.js';
 import {FollowedFilter} from './lib/follow.js';
 import {bytesOf, compile} from './lib/source.js';
+import {webCrypto} from './lib/webcrypto.js';
 
 export {Filter, FollowedFilter};
 export {BloomsetError} from './lib/error.js';
@@ -111,7 +112,5 @@ export async function kinds() {
 
 /** A secret key of 16 random bytes. */
 export async function newKey() {
-  const name = 'node:crypto';  // for Node 18, which has it only there
-  const crypto = globalThis.crypto ?? (await import(name)).webcrypto;
-  return crypto.getRandomValues(new Uint8Array(16));
+  return (await webCrypto()).getRandomValues(new Uint8Array(16));
 }

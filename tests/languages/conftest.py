@@ -18,6 +18,9 @@ PACKAGES = BLOOMSET.parent / "languages"
 VECTORS = ROOT / "tests" / "languages" / "vectors.json"
 sys.path.append(str(ROOT / "tests" / "support"))
 
+# What verifies signatures: the oldest and the newest versions that the package allows.
+OLDEST_NOBLE = ("@noble/ed25519@2.3.0", "@noble/hashes@1.8.0")
+NEWEST_NOBLE = ("@noble/ed25519@3.2.0", "@noble/hashes@2.4.0")
 # No network, no services of the browser's own.
 CHROMIUM = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
             "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage")
@@ -44,6 +47,12 @@ def from_npm(what, folder, *packages):
             if done.returncode != 0:
                 missing(f"npm cannot install {what}: is its registry reachable?", done.stderr)
     return tools
+
+
+def noble(packages):
+    """The folder of @noble in node_modules, which has one of the two pairs of versions above."""
+    name = "-".join(["noble", *(each.rpartition("@")[2] for each in packages)])
+    return from_npm("@noble/ed25519 and @noble/hashes", name, *packages) / "node_modules" / "@noble"
 
 
 @pytest.fixture

@@ -36,7 +36,8 @@ def test_a_program_that_installs_the_archive(package, run, tmp_path):
     names = {file["path"] for file in packed[0]["files"]}
     assert names == {"LICENSE", "README.md", "package.json", "index.js", "index.d.ts", "reader.js", "reader.d.ts", "remote.js",
                      "remote.d.ts", "bloomset.wasm", "bloomset-reader.wasm", "bloomset-remote.wasm", "lib/error.js", "lib/filter.js",
-                     "lib/follow.js", "lib/http.js", "lib/instance.js", "lib/manifest.js", "lib/source.js"}
+                     "lib/follow.js", "lib/http.js", "lib/instance.js", "lib/manifest.js", "lib/signature.js", "lib/source.js",
+                     "lib/webcrypto.js"}
     program = tmp_path / "program"
     program.mkdir()
     (program / "package.json").write_text('{"type": "module"}')

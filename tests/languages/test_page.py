@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import BLOOMSET, ROOT, missing
+from conftest import BLOOMSET, NEWEST_NOBLE, ROOT, missing, noble
 from web_servers import nginx, served, surroundings  # noqa: F401
 
 PAGE = (ROOT / "docs" / "reference" / "languages.md").read_text()
@@ -22,6 +22,8 @@ def programs(language):
 @pytest.fixture
 def folder(tmp_path):
     """A folder in which the commands of the page have run."""
+    if shutil.which("minisign") is None:
+        missing("minisign is not installed, so the page's signed folder is not tried here")
     for line in re.findall(r"^\$ (.*)$", PAGE, re.M):
         subprocess.run(line, shell=True, check=True, cwd=tmp_path,
                        env={**os.environ, "PATH": f"{BLOOMSET.parent}:{os.environ['PATH']}"})
@@ -31,12 +33,17 @@ def folder(tmp_path):
 SERVER = "https://lists.example.org"
 
 
-def test_javascript(package, run, folder, served, nginx):
-    (folder / "node_modules").mkdir()
-    (folder / "node_modules" / "bloomset").symlink_to(package("javascript", "node"))
+@pytest.mark.parametrize("needs_packages", [False, True], ids=["alone", "with_other_packages"])
+def test_javascript(package, run, folder, served, nginx, needs_packages):
+    shutil.copytree(package("javascript", "node"), folder / "node_modules" / "bloomset", ignore=shutil.ignore_patterns("test"))
+    if needs_packages:
+        shutil.copytree(noble(NEWEST_NOBLE), folder / "node_modules" / "@noble")
     shutil.copy(folder / "words.bloom", served)
-    (served / "public").symlink_to(folder / "public")
-    for program, output in programs("js"):
+    for name in ("public", "signed"):
+        (served / name).symlink_to(folder / name)
+    selected = [each for each in programs("js") if ("publicKey" in each[0]) == needs_packages]
+    assert selected
+    for program, output in selected:
         (folder / "main.mjs").write_text(program.replace(SERVER, nginx.url))
         assert run("node", "main.mjs", cwd=folder, PATH=f"{BLOOMSET.parent}:{os.environ['PATH']}") == output
 

@@ -19,6 +19,7 @@ const remote: RemoteFilter = await openRemote('https://example.org/f.bloom', {ma
 const answers: Promise<boolean[]> = remote.hasMany(['ann', 7n]);
 const followed: FollowedFilter = await follow(new URL('https://example.org/pub/'), {key: await newKey(), fetch});
 const saved: Saved = followed.save();
+const comment: string | undefined = (await follow('pub', {publicKey: 'RW', saved})).trustedComment;
 const until: Date | undefined = (await follow('pub', {saved})).validUntil;
 const changed: boolean = (await followed.refresh()).changed && followed.has('x') && followed.info().fill > 0 && followed.manifest.layers[0].keys > 1;
 // @ts-expect-error: it is a promise
@@ -31,4 +32,4 @@ words.has({});
 reader.add('x');
 // @ts-expect-error: no such kind
 await create({kind: 'blom'});
-console.log(all, one, seed, rate, n, options, answers, until, changed, wrong, remote.traffic.bytes);
+console.log(all, one, seed, rate, n, options, answers, comment, until, changed, wrong, remote.traffic.bytes);

@@ -4,16 +4,15 @@ import {BloomsetError} from './error.js';
 import {Reader, checkKey, instanceOf, openIn} from './filter.js';
 import {Connection, addressOf} from './http.js';
 import {MANIFEST, MAX_MANIFEST, patchesFrom, readManifest} from './manifest.js';
+import {MAX_SIGNATURE, readPublicKey, verify} from './signature.js';
 import {bytesOf, isFilePath} from './source.js';
+import {digest} from './webcrypto.js';
+
+const SIGNATURE = `${MANIFEST}.minisig`;
+const REVALIDATED = [MANIFEST, SIGNATURE];  // the names whose files change
 
 async function sha256(bytes) {
-  const name = 'node:crypto';  // for Node 18, which has it only there
-  const crypto = globalThis.crypto ?? (await import(name)).webcrypto;
-  if (!crypto.subtle) {
-    throw new BloomsetError('unsupported', 'the browser has SHA-256 only for pages of https and of localhost; serve the page so');
-  }
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return Array.from(await digest('SHA-256', bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** The files of a folder, and how many of their bytes were read. */
@@ -27,7 +26,7 @@ class PublishedFolder {
     } else {
       const url = addressOf(String(folder).replace(/\/?$/, '/'));
       const connection = new Connection(limits);
-      this.#read = (name, most) => connection.download(new URL(name, url), most, name === MANIFEST ? 'no-cache' : 'default');
+      this.#read = (name, most) => connection.download(new URL(name, url), most, REVALIDATED.includes(name) ? 'no-cache' : 'default');
       this.#place = String(url);
     }
   }
@@ -47,9 +46,28 @@ class PublishedFolder {
       throw new BloomsetError('not_found', `${this.nameOf(name)}: there is no such file; give a folder that 'bloomset publish' wrote`);
     }
   }
-  async manifest() {
-    const bytes = await this.#take(MANIFEST, MAX_MANIFEST);
-    return new TextDecoder().decode(bytes);
+  /** The manifest's text; with a public key also its signature and trusted comment, once they are verified. */
+  async manifest(publicKey) {
+    if (!publicKey) return {text: textOf(await this.#take(MANIFEST, MAX_MANIFEST))};
+    for (let again = 0; ; ++again) {
+      const [bytes, signature] = await Promise.all([this.#take(MANIFEST, MAX_MANIFEST), this.#signature()]);
+      try {
+        const trustedComment = await verify(publicKey, bytes, signature, this.nameOf(MANIFEST));
+        return {text: textOf(bytes), signature, trustedComment};
+      } catch (error) {
+        // The publisher may have replaced the files between the two requests.
+        if (error.code !== 'corrupt' || again === 1) throw error;
+      }
+    }
+  }
+  async #signature() {
+    try {
+      return await this.#take(SIGNATURE, MAX_SIGNATURE);
+    } catch (error) {
+      if (error.code !== 'not_found') throw error;
+      throw new BloomsetError('not_found', `${this.nameOf(SIGNATURE)}: there is no such file, so the manifest is not signed; do not use `
+        + 'the folder, and ask the publisher for the signature', {cause: error});
+    }
   }
   /** A file with the size and content that the manifest names. */
   async file({file, bytes: size, sha256: expected}) {
@@ -58,6 +76,8 @@ class PublishedFolder {
     return bytes;
   }
 }
+
+const textOf = (bytes) => new TextDecoder().decode(bytes);
 
 async function check(bytes, expected, name) {
   if (await sha256(bytes) === expected) return;
@@ -70,12 +90,15 @@ export class FollowedFilter extends Reader {
   #folder;
   #options;
   #newInstance;
-  #state;  // text and manifest, base, layers
+  #publicKey;
+  #state;  // text and manifest, base, layers; with a public key, signature and trustedComment
   #refreshing;
 
   constructor(folder, options, newInstance) {
     super(undefined);
     checkKey(options.key);
+    // Undefined is refused too, so that a variable that is not set does not turn the check off.
+    if ('publicKey' in options) this.#publicKey = readPublicKey(options.publicKey);
     this.#folder = folder;
     this.#options = options;
     this.#newInstance = newInstance;
@@ -92,21 +115,33 @@ export class FollowedFilter extends Reader {
     const time = this.#state.manifest.valid_until;
     return time === undefined ? undefined : new Date(time);
   }
+  /** The text that the publisher signed with the manifest; undefined without a public key. */
+  get trustedComment() {
+    return this.#state.trustedComment;
+  }
   /** What restore() needs: the files as they were published. */
   save() {
-    const {text, base, layers} = this.#state;
-    return {manifest: text, base, layers};
+    const {text, signature, base, layers} = this.#state;
+    return {manifest: text, ...(signature && {signature}), base, layers};
   }
 
   /** Becomes what save() returned. */
-  async restore({manifest: text, base, layers}) {
+  async restore({manifest: text, signature, base, layers}) {
+    const signed = this.#publicKey ? await this.#verifySaved(text, signature) : {};
     const manifest = readManifest(text, 'the saved manifest');
     await check(base, manifest.base.sha256, 'the saved base');
     if (layers.length !== manifest.layers.length) {
       throw new BloomsetError('corrupt', 'the saved layers are not those of the saved manifest; follow the folder without them');
     }
     for (const [i, layer] of layers.entries()) await check(layer, manifest.layers[i].sha256, `the saved layer ${i}`);
-    await this.#become({text, manifest, base, layers}, 'the saved manifest');
+    await this.#become({text, manifest, ...signed, base, layers}, 'the saved manifest');
+  }
+  async #verifySaved(text, signature) {
+    if (signature === undefined) {
+      throw new BloomsetError('incompatible', 'the saved manifest has no signature, because it was followed without a public key; follow '
+        + 'the folder without what was saved');
+    }
+    return {signature, trustedComment: await verify(this.#publicKey, new TextEncoder().encode(text), signature, 'the saved manifest')};
   }
 
   /** Reads the folder, and becomes what it has now. Calls that overlap are one. */
@@ -131,7 +166,7 @@ export class FollowedFilter extends Reader {
 
   async #followOnce(from) {
     const last = this.#state;
-    const text = await from.manifest();
+    const {text, ...signed} = await from.manifest(this.#publicKey);
     const name = from.nameOf(MANIFEST);
     const manifest = readManifest(text, name);
     if (manifest.valid_until !== undefined && Date.parse(manifest.valid_until) < Date.now()) {
@@ -154,8 +189,10 @@ export class FollowedFilter extends Reader {
         if (!known.has(layer.sha256)) ++did.layers;
         layers.push(known.get(layer.sha256) ?? await from.file(layer));
       }
-      await this.#become({text, manifest, base, layers}, name);
+      await this.#become({text, manifest, ...signed, base, layers}, name);
       did.changed = did.whole || did.patches > 0 || did.layers > 0 || layers.length !== last.layers.length;
+    } else {
+      this.#state = {...last, ...signed};  // the same manifest may be signed again
     }
     did.bytes = from.bytes;
     return did;
