@@ -42,7 +42,8 @@ def path_of(engine):
         return found
     version, place, _ = ENGINES[engine]
     tools = from_npm(engine, f"{engine}-{version}", f"{engine}@{version}")
-    program = next(tools.glob(place), None)
+    # Some versions of npm install the programs that need musl, too.
+    program = next((found for found in tools.glob(place) if "musl" not in str(found)), None)
     if program is None:
         missing(f"npm has no {engine} for this machine")
     return program
