@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "errors.hpp"
+#include "without_gil.hpp"
 
 namespace py = pybind11;
 
@@ -44,7 +45,10 @@ py::object bytes_of_uuid(py::handle object) {
   if (loaded == nullptr) return {};
   const py::object type = py::getattr(loaded, "UUID", py::none());
   if (type.is_none() || !py::isinstance(object, type)) return {};
-  return object.attr("bytes");
+  auto bytes = py::reinterpret_steal<py::object>(
+      while_python_runs([object] { return PyObject_GetAttrString(object.ptr(), "bytes"); }));
+  if (!bytes) throw py::error_already_set();
+  return bytes;
 }
 
 std::string_view bytes_in(py::handle bytes) {
@@ -77,7 +81,8 @@ std::string_view key_of(py::handle object, key_word& word, py::object& kept) {
   // NumPy's integers, and in older versions its bool. An array that may be masked is none.
   const std::string_view type = Py_TYPE(o)->tp_name;
   if (PyIndex_Check(o) && !type.starts_with("numpy.bool") && type != "MaskedArray") {
-    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(o));
+    const auto number =
+        py::reinterpret_steal<py::object>(while_python_runs([o] { return PyNumber_Index(o); }));
     if (number) return key_of_int(number.ptr(), word);
     PyErr_Clear();
   }
@@ -107,7 +112,8 @@ iterated_keys::iterated_keys(py::handle iterable) {
                       "and `in`",
                       Py_TYPE(o)->tp_name));
   }
-  iterator_ = py::reinterpret_steal<py::object>(PyObject_GetIter(o));
+  iterator_ =
+      py::reinterpret_steal<py::object>(while_python_runs([o] { return PyObject_GetIter(o); }));
   if (!iterator_) throw py::error_already_set();
   words_.resize(keys_at_once);
 }
@@ -116,7 +122,8 @@ bool iterated_keys::next() {
   objects_.clear();
   keys_.clear();
   while (keys_.size() < keys_at_once) {
-    auto object = py::reinterpret_steal<py::object>(PyIter_Next(iterator_.ptr()));
+    auto object = py::reinterpret_steal<py::object>(
+        while_python_runs([this] { return PyIter_Next(iterator_.ptr()); }));
     if (!object) {
       if (PyErr_Occurred() != nullptr) throw py::error_already_set();
       break;

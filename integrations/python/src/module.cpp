@@ -23,6 +23,7 @@
 #include "shared_filter.hpp"
 #include "signals.hpp"
 #include "which.hpp"
+#include "without_gil.hpp"
 
 namespace py = pybind11;
 
@@ -60,7 +61,11 @@ void look(shared_filter& f, std::uint64_t contained) {
   const filter_info info = info_of(f);
   if (!f.watch().look(info)) return;
   if (f.watch().is_strict) raise_full(overfilled_text(info), contained);
-  py::module_::import("bloomset._overfill").attr("warn")(overfilled_text(info));
+  const py::object warn = py::module_::import("bloomset._overfill").attr("warn");
+  const py::str text(overfilled_text(info));
+  const auto done = py::reinterpret_steal<py::object>(
+      while_python_runs([&] { return PyObject_CallOneArg(warn.ptr(), text.ptr()); }));
+  if (!done) throw py::error_already_set();
 }
 
 /// The same after other changes.
@@ -486,6 +491,7 @@ void add_filter(py::module_& module) {
 
 PYBIND11_MODULE(_native, module) {
   using namespace bloomset::python;
+  find_main_thread();
   add_full_error(module);
   add_making(module);
   add_filter(module);

@@ -218,6 +218,15 @@ void refuse_uuids_as_text(py::handle relation, const ArrowSchema& schema) {
         "true, or cast them to VARCHAR if their text is the key");
 }
 
+/// What the object's method returns.
+py::object called(py::handle object, const char* method) {
+  const py::object function = object.attr(method);
+  auto result = py::reinterpret_steal<py::object>(
+      while_python_runs([&] { return PyObject_CallNoArgs(function.ptr()); }));
+  if (!result) throw py::error_already_set();
+  return result;
+}
+
 }  // namespace
 }  // namespace arrow
 
@@ -237,12 +246,12 @@ void arrow_column::call(int (*what)(ArrowArrayStream*, Out*), Out& out) {
 std::unique_ptr<arrow_column> arrow_column::of(py::handle object) {
   auto column = std::make_unique<arrow_column>();
   if (py::hasattr(object, "__arrow_c_stream__")) {
-    const py::object capsule = object.attr("__arrow_c_stream__")();
+    const py::object capsule = arrow::called(object, "__arrow_c_stream__");
     column->stream_.take_from(capsule, "arrow_array_stream");
     column->call(column->stream_.value.get_schema, column->schema_.value);
     arrow::refuse_uuids_as_text(object, column->schema_.value);
   } else if (py::hasattr(object, "__arrow_c_array__")) {
-    const auto pair = py::cast<py::tuple>(object.attr("__arrow_c_array__")());
+    const auto pair = py::cast<py::tuple>(arrow::called(object, "__arrow_c_array__"));
     column->only_ = std::make_shared<arrow::held<ArrowArray>>();
     column->schema_.take_from(pair[0], "arrow_schema");
     column->only_->take_from(pair[1], "arrow_array");
