@@ -2,7 +2,7 @@
 
 // Grouping the hashes of a large batch by the region of a filter that they belong to. Each region
 // is then processed in the cache, and fetched once for several hashes. Not every kind gains from it
-// (docs/maintain/decisions/base/partitioned-batches.md).
+// (docs/maintain/decisions/cpu/partitioned-batches.md).
 
 #if defined(__x86_64__)
 #include <emmintrin.h>

@@ -2,7 +2,7 @@
 
     object_code.py PROGRAM
 
-Prefetches (docs/maintain/decisions/base/prefetch.md): from each function named below, direct calls and jumps must
+Prefetches (docs/maintain/decisions/cpu/prefetch.md): from each function named below, direct calls and jumps must
 lead to one. And vzeroupper on x86: no function returns with values in the upper halves of vectors,
 because on Intel CPUs the SSE code that follows waits for them (docs/maintain/decisions/kinds/expandable-kernels.md).
 """

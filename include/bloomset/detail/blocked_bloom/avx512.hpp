@@ -28,7 +28,7 @@ namespace bloomset::detail::avx512 {
 }
 
 // Two loads of half a line. One load of all is slower in memory
-// (docs/maintain/decisions/base/prefetch.md), and clang joins two that it can see.
+// (docs/maintain/decisions/cpu/prefetch.md), and clang joins two that it can see.
 [[gnu::always_inline]] inline bool test(split_512 layout, const std::byte* block, hash64 h,
                                         unsigned) noexcept {
   __m256i low = avx2::load(block);  // NOLINT(misc-const-correctness)

@@ -82,7 +82,7 @@ std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> ha
                             unsigned threads) noexcept;
 
 /// How many keys ahead a batch of n keys prefetches in this array
-/// (docs/maintain/decisions/base/prefetch.md).
+/// (docs/maintain/decisions/cpu/prefetch.md).
 unsigned keys_ahead(const block_array& array, std::size_t n) noexcept;
 
 /// A census of the array's bits: `pass` is the sum over all blocks of the chance that a non-member

@@ -51,7 +51,7 @@ void store(std::byte* to, Word word) noexcept {
 /// `Locality` 3 loads it into the first-level cache, 2 into the second-level cache.
 ///
 /// The empty volatile statement is not an instruction. It keeps g++ 12 from deleting calls of
-/// functions that only prefetch (docs/maintain/decisions/base/prefetch.md).
+/// functions that only prefetch (docs/maintain/decisions/cpu/prefetch.md).
 template <int Write = 0, int Locality = 3>
 [[gnu::always_inline]] inline void prefetch_line(const void* address) noexcept {
   __builtin_prefetch(address, Write, Locality);

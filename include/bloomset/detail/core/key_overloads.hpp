@@ -14,7 +14,7 @@
 namespace bloomset::detail {
 
 /// Keys that are hashed before the filter is called: 16 KiB of hashes, which fit the stack and the
-/// first-level cache. Smaller pieces cost more per key (docs/maintain/decisions/base/prefetch.md).
+/// first-level cache. Smaller pieces cost more per key (docs/maintain/decisions/cpu/prefetch.md).
 template <hasher H>
 inline constexpr std::size_t hashed_batch = (std::size_t{1} << 14) / sizeof(typename H::hash_type);
 

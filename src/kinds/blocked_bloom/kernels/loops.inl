@@ -5,7 +5,7 @@
 //   bool set(L, std::byte* block, hash64, unsigned hashes)         (true if a bit was clear)
 // and for the free layout first_hashes, has_first and has_rest, a query in two parts.
 //
-// docs/maintain/decisions/base/handwritten-simd.md has the reason why no class of vectors is used.
+// docs/maintain/decisions/cpu/handwritten-simd.md has the reason why no class of vectors is used.
 //
 // No inline function of another header may be emitted here under its own name. So this file calls
 // only functions that the compiler inlines.
@@ -23,7 +23,7 @@ bool insert_one(std::byte* data, std::uint64_t blocks, hash64 h, unsigned hashes
 
 // Calls `use(i, block)` for every hash in order. `Write` and `Level` are the arguments of the
 // prefetch. No prefetch_line: the loop uses the lines, so no compiler deletes their prefetches
-// (docs/maintain/decisions/base/prefetch.md).
+// (docs/maintain/decisions/cpu/prefetch.md).
 template <class Layout, int Write, int Level, class Byte, class Use>
 [[gnu::always_inline]] inline void for_blocks(Byte* data, std::uint64_t blocks,
                                               std::span<const hash64> hashes, unsigned ahead,
