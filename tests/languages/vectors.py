@@ -29,6 +29,8 @@ MEMBERS = ([f"member-{i}".encode() for i in range(38)] + [bytes([digit]) + bytes
 OTHERS = ([f"non-member-{i}".encode() for i in range(300)] + [f"mistaken-{i}".encode() for i in range(100)]
           + ["Zoë".encode(), b"\x00\xff", bytes([255] * 8), b"y" * 300])
 KEYS = MEMBERS + OTHERS
+# Keys of filters with partitions (hashes 6 and 7), as in support/golden_recipes.hpp; the last two have no answer.
+KEYS_IN_PARTITIONS = [b"partition-%d\t%b" % (i % 3, key) for i, key in enumerate(KEYS)] + [b"partition-9\tmember-0", b"member-0"]
 
 # Filters that every language builds from the keys user0 to user999, each twice: options of the command line.
 BUILT_KEYS = [f"user{i}" for i in range(1000)] * 2
@@ -66,24 +68,28 @@ def vectors(program):
         secret = folder / "secret"
         secret.write_text(SECRET.hex() + "\n")
 
-        filters = []
-        lines = "".join(f"{key.hex()}\n" for key in KEYS)
+        def lines_of(path, keys, is_keyed, *words):
+            if is_keyed:
+                words = (*words, "--key-file", secret)
+            return set(run("check", path, "--keys", "hex", *words, keys="".join(f"{key.hex()}\n" for key in keys)).splitlines())
+
+        filters, with_partitions = [], []
         for path in sorted(GOLDEN.glob("*.bloom")):
             content = path.read_bytes()
-            # Keys of filters with partitions (hashes 6 and 7) have another form.
-            if len(content) > MAX_BYTES or content[14] in (6, 7):
+            if len(content) > MAX_BYTES:
                 continue
-            is_keyed = content[14] in (3, 5)
-            words = ["--key-file", secret] if is_keyed else []
-            found = set(run("check", path, "--keys", "hex", *words, keys=lines).splitlines())
+            has_partitions, is_keyed = content[14] in (6, 7), content[14] in (3, 5, 7)
+            keys = KEYS_IN_PARTITIONS if has_partitions else KEYS
+            found = lines_of(path, keys, is_keyed)
             # An empty line is no key, but the empty key is a member of each golden file (support/golden_recipes.hpp).
             found.add("")
+            unknown = lines_of(path, keys, is_keyed, "--unknown") if has_partitions else set()
             info = json.loads(run("info", "--json", path))
-            filters.append({
+            (with_partitions if has_partitions else filters).append({
                 "name": path.name, "kind": info["kind"], "capacity": info["capacity"], "count": info["count"],
                 "hash": info["hash"], "seed": str(info["seed"]), "labels": info["labels"], "secret": is_keyed,
                 "bytes": base64.b64encode(content).decode(),
-                "answers": "".join("01"[key.hex() in found] for key in KEYS)})
+                "answers": "".join("?" if key.hex() in unknown else "01"[key.hex() in found] for key in keys)})
 
         builds = []
         for request in BUILDS:
@@ -105,7 +111,8 @@ def vectors(program):
 
     return {"secret": SECRET.hex(), "keys": [key.hex() for key in KEYS],
             "hashes": {"seed": "0", "values": [str(xxh3_64(key)) for key in KEYS]},
-            "filters": filters, "built_keys": {"prefix": "user", "count": 1000, "times": 2}, "builds": builds, "refused": refused}
+            "filters": filters, "keys_in_partitions": [key.hex() for key in KEYS_IN_PARTITIONS],
+            "filters_with_partitions": with_partitions, "built_keys": {"prefix": "user", "count": 1000, "times": 2}, "builds": builds, "refused": refused}
 
 
 def text_of(program):
