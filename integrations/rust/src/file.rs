@@ -5,7 +5,7 @@ use std::str;
 
 use crate::bytes::{are_zero, array, u16_at, u32_at, u64_at};
 use crate::error::{check, Error, ErrorKind};
-use crate::hash::{xxh3, Hasher, SecretKey, GOLDEN};
+use crate::hash::{xxh3, Function, Hasher, SecretKey, GOLDEN};
 use crate::layers::Layer;
 
 const SIGNATURE: [u8; 8] = *b"\x89BLOOM\r\n";
@@ -68,18 +68,14 @@ impl<'a> Stored<'a> {
         }
         check(xxh3(payload) == u64_at(file, 48), "the payload's checksum does not match")?;
         let hash = u16_at(file, 14);
-        if matches!(hash, 6 | 7) {
-            return Err(Error::new(ErrorKind::Unsupported, "filters with partitions are not read here; use the command line"));
-        }
-        if !matches!(hash, 1 | 3 | 4 | 5) {
+        if !matches!(hash, 1 | 3..=7) {
             return Err(unknown("hash function"));
         }
-        check((flags & flags::KEYED != 0) == matches!(hash, 3 | 5), "a flag does not fit the hash function")?;
+        check((flags & flags::KEYED != 0) == matches!(hash, 3 | 5 | 7), "a flag does not fit the hash function")?;
         check((flags & flags::HALVES != 0) == matches!(hash, 4 | 5), "a flag does not fit the hash function")?;
-        let has_one_hash = matches!(hash, 1 | 3);
         let mut layers_section = None;
         if flags & flags::LAYERS != 0 {
-            check(has_one_hash, "layers do not fit the hash function")?;
+            check(matches!(hash, 1 | 3), "layers do not fit the hash function")?;
             layers_section = Some(section_with_u64(&mut parameters, 1)?);
         }
         let without_layers = parameters;
@@ -97,7 +93,7 @@ impl<'a> Stored<'a> {
         let mut exceptions = Vec::new();
         if flags & flags::EXCEPTIONS != 0 {
             let section = section_with_u64(&mut parameters, 8)?;
-            check(has_one_hash && section.len() <= 8 * 4096, "exceptions do not fit the filter")?;
+            check(!matches!(hash, 4 | 5) && section.len() <= 8 * 4096, "exceptions do not fit the filter")?;
             exceptions = section.chunks_exact(8).map(|hash| u64_at(hash, 0)).collect();
             check(exceptions.windows(2).all(|pair| pair[0] < pair[1]), "its exceptions are not in order")?;
         }
@@ -127,9 +123,11 @@ impl<'a> Stored<'a> {
 
     /// The hash function of each half.
     pub(crate) fn hashers(&self, key: Option<[u8; 16]>) -> Result<Vec<Hasher>, Error> {
+        let has_partitions = matches!(self.hash, 6 | 7);
+        let hasher = |function| Hasher { function, has_partitions };
         match self.hash {
-            1 => return Ok(vec![Hasher::Xxh3(self.seed)]),
-            4 => return Ok(vec![Hasher::Xxh3(self.seed), Hasher::Xxh3(self.seed ^ GOLDEN)]),
+            1 | 6 => return Ok(vec![hasher(Function::Xxh3(self.seed))]),
+            4 => return Ok(vec![hasher(Function::Xxh3(self.seed)), hasher(Function::Xxh3(self.seed ^ GOLDEN))]),
             _ => {}
         }
         let Some(key) = key.map(SecretKey::new) else {
@@ -138,16 +136,16 @@ impl<'a> Stored<'a> {
         if key.identifier() != self.seed {
             return Err(Error::new(ErrorKind::Key, "the filter was made with another secret key; give that one"));
         }
-        let mut all = vec![Hasher::Sip(key)];
+        let mut all = vec![hasher(Function::Sip(key))];
         if self.hash == 5 {
-            all.push(Hasher::Sip(key.second()));
+            all.push(hasher(Function::Sip(key.second())));
         }
         Ok(all)
     }
 
     /// The filter, or its two halves.
     pub(crate) fn parts(&self) -> Result<Vec<Part<'a>>, Error> {
-        if matches!(self.hash, 1 | 3) {
+        if !matches!(self.hash, 4 | 5) {
             let (begin, end) = (self.payload_at, self.file.len());
             return Ok(vec![Part { count: self.count, parameters: self.parameters, begin, end }]);
         }

@@ -23,23 +23,54 @@ pub(crate) fn name_of(hash: u16) -> &'static str {
         3 => "siphash",
         4 => "xxh3-2x64",
         5 => "siphash-2x64",
+        6 => "xxh3-partitioned",
+        7 => "siphash-partitioned",
         _ => "unknown",
     }
 }
 
-/// From the bytes of a key to its hash.
+/// A hash function of bytes.
 #[derive(Clone, Copy)]
-pub(crate) enum Hasher {
+pub(crate) enum Function {
     Xxh3(u64),
     Sip(SecretKey),
 }
 
-impl Hasher {
-    pub(crate) fn hash(&self, key: &[u8]) -> u64 {
+impl Function {
+    fn hash(&self, bytes: &[u8]) -> u64 {
         match self {
-            Self::Xxh3(seed) => xxh3_64_with_seed(key, *seed),
-            Self::Sip(secret) => secret.hash(key),
+            Self::Xxh3(seed) => xxh3_64_with_seed(bytes, *seed),
+            Self::Sip(secret) => secret.hash(bytes),
         }
+    }
+}
+
+/// From the bytes of a key to its hashes.
+#[derive(Clone, Copy)]
+pub(crate) struct Hasher {
+    pub function: Function,
+    /// Whether a key has a partition, which a tab ends.
+    pub has_partitions: bool,
+}
+
+/// The hash of a key, and that of its partition, which is 0 where keys have none.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct KeyHash {
+    pub key: u64,
+    pub partition: u64,
+}
+
+impl Hasher {
+    pub(crate) fn hash(&self, key: &[u8]) -> KeyHash {
+        if !self.has_partitions {
+            return KeyHash { key: self.function.hash(key), partition: 0 };
+        }
+        let (partition, rest) = match key.iter().position(|&byte| byte == b'\t') {
+            Some(tab) => (&key[..tab], &key[tab + 1..]),
+            None => (&key[..0], key),
+        };
+        let partition = self.function.hash(partition);
+        KeyHash { key: remix(self.function.hash(rest) ^ remix(partition)), partition }
     }
 }
 

@@ -1,16 +1,21 @@
 //! The vectors that all languages share (tests/languages/vectors.json), in the file that BLOOMSET_VECTORS names.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use bloomset::{ErrorKind, Filter};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-const KINDS: [&str; 6] = ["bloom", "counting_bloom", "blocked_bloom", "cuckoo", "fuse", "ribbon"];
+const KINDS: [&str; 10] =
+    ["bloom", "counting_bloom", "scalable_bloom", "cuckoo", "blocked_bloom", "fuse", "ribbon", "vector_quotient", "expandable", "exact"];
+
+fn path_of_vectors() -> PathBuf {
+    std::env::var("BLOOMSET_VECTORS").expect("BLOOMSET_VECTORS names the file with the vectors").into()
+}
 
 fn vectors() -> Value {
-    let path = std::env::var("BLOOMSET_VECTORS").expect("BLOOMSET_VECTORS names the file with the vectors");
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    serde_json::from_slice(&std::fs::read(path_of_vectors()).unwrap()).unwrap()
 }
 
 fn text(value: &Value) -> &str {
@@ -32,8 +37,17 @@ fn from_base64(text: &str) -> Vec<u8> {
     bytes
 }
 
-fn keys(vectors: &Value) -> Vec<Vec<u8>> {
-    vectors["keys"].as_array().unwrap().iter().map(|key| from_hex(text(key))).collect()
+fn keys(vectors: &Value, name: &str) -> Vec<Vec<u8>> {
+    vectors[name].as_array().unwrap().iter().map(|key| from_hex(text(key))).collect()
+}
+
+/// All filters with their keys.
+fn filters(vectors: &Value) -> Vec<(&Value, Vec<Vec<u8>>)> {
+    let rows = |filters: &str, keys_name: &str| {
+        let all = vectors[filters].as_array().unwrap();
+        all.iter().map(|row| (row, keys(vectors, keys_name))).collect::<Vec<_>>()
+    };
+    [rows("filters", "keys"), rows("filters_with_partitions", "keys_in_partitions")].concat()
 }
 
 fn secret(vectors: &Value) -> [u8; 16] {
@@ -51,20 +65,19 @@ fn parse(row: &Value, file: Vec<u8>, secret: [u8; 16]) -> Result<Filter, bloomse
 #[test]
 fn the_answers_are_those_of_the_command_line() {
     let vectors = vectors();
-    let (keys, secret) = (keys(&vectors), secret(&vectors));
+    let secret = secret(&vectors);
     let mut read: BTreeMap<&str, u32> = BTreeMap::new();
-    for row in vectors["filters"].as_array().unwrap() {
+    for (row, keys) in filters(&vectors) {
         let (name, kind) = (text(&row["name"]), text(&row["kind"]));
         let opened = parse(row, from_base64(text(&row["bytes"])), secret);
-        if !KINDS.contains(&kind) {
-            let error = opened.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Unsupported, "{name}");
-            assert!(error.to_string().contains(&format!("of kind {kind}; use the command line")), "{error}");
-            continue;
-        }
         *read.entry(kind).or_default() += 1;
         let filter = opened.unwrap_or_else(|error| panic!("{name}: {error}"));
-        let answers: String = filter.contains_many(&keys).iter().map(|&answer| if answer { '1' } else { '0' }).collect();
+        let answers = filter.contains_many(&keys);
+        let answers: String = keys
+            .iter()
+            .zip(answers)
+            .map(|(key, is_member)| if filter.covers(key) { ['0', '1'][usize::from(is_member)] } else { '?' })
+            .collect();
         assert_eq!(answers, text(&row["answers"]), "{name}");
         let info = filter.info();
         assert_eq!(info.kind, kind);
@@ -83,7 +96,7 @@ fn hashes_are_xxh3() {
     let vectors = vectors();
     let row = &vectors["filters"].as_array().unwrap().iter().find(|row| row["seed"] == "0" && row["kind"] == "bloom").unwrap();
     let filter = Filter::parse(from_base64(text(&row["bytes"]))).unwrap();
-    for (key, hash) in keys(&vectors).iter().zip(vectors["hashes"]["values"].as_array().unwrap()) {
+    for (key, hash) in keys(&vectors, "keys").iter().zip(vectors["hashes"]["values"].as_array().unwrap()) {
         assert_eq!(filter.hash(key).to_string(), text(hash));
     }
 }
@@ -91,8 +104,7 @@ fn hashes_are_xxh3() {
 #[test]
 fn a_secret_key_is_needed() {
     let vectors = vectors();
-    let all = vectors["filters"].as_array().unwrap();
-    for row in all.iter().filter(|row| row["secret"] == true && KINDS.contains(&text(&row["kind"]))) {
+    for (row, _) in filters(&vectors).into_iter().filter(|(row, _)| row["secret"] == true) {
         let file = from_base64(text(&row["bytes"]));
         let error = Filter::parse(&file[..]).unwrap_err();
         assert_eq!(
@@ -111,10 +123,40 @@ fn what_is_no_filter_is_refused() {
         let error = Filter::parse(from_base64(text(&row["bytes"]))).unwrap_err();
         assert!(error.to_string().starts_with("the bytes: ") && error.to_string().contains("; "), "{error}");
     }
+    let index = vectors["refused"].as_array().unwrap().iter().find(|row| row["name"] == "index").unwrap();
+    let error = Filter::parse(from_base64(text(&index["bytes"]))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.to_string().ends_with("of kind file_index; use the command line"), "{error}");
     let path = std::env::temp_dir().join("bloomset-missing.bloom");
     let error = Filter::open(&path).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.to_string().starts_with(&path.display().to_string()));
+}
+
+/// The files in tests/golden, of which the largest are not among the vectors.
+#[test]
+fn golden_files_have_their_members() {
+    let vectors = vectors();
+    let (plain, in_partitions) = (keys(&vectors, "keys"), keys(&vectors, "keys_in_partitions"));
+    let folder = path_of_vectors().parent().and_then(Path::parent).unwrap().join("golden");
+    let mut read: BTreeMap<&str, u32> = BTreeMap::new();
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().map_or(true, |extension| extension != "bloom") {
+            continue;
+        }
+        let opened = match Filter::open(&path) {
+            Err(error) if error.kind() == ErrorKind::Key => Filter::open_with_key(&path, secret(&vectors)),
+            opened => opened,
+        };
+        let filter = opened.unwrap();
+        *read.entry(filter.info().kind).or_default() += 1;
+        let keys = if filter.info().hash.ends_with("partitioned") { &in_partitions } else { &plain };
+        let (members, others) = keys.split_at(50);
+        assert!(members.iter().all(|key| filter.contains(key)), "{}", path.display());
+        assert!(others.iter().filter(|key| filter.contains(key)).count() < 60, "{}", path.display());
+    }
+    assert!(KINDS.iter().all(|kind| read.contains_key(kind)), "{read:?}");
 }
 
 /// The file with right checksums.
@@ -131,14 +173,14 @@ fn seal(file: &mut [u8]) {
 #[test]
 fn hostile_files_give_an_error_or_answers() {
     let vectors = vectors();
-    let (keys, secret) = (keys(&vectors), secret(&vectors));
+    let secret = secret(&vectors);
     let mut state = 1_u64;
     let mut random = |n: usize| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (state >> 33) as usize % n
     };
     let (mut opened, mut refused) = (0, 0);
-    for row in vectors["filters"].as_array().unwrap() {
+    for (row, keys) in filters(&vectors) {
         let original = from_base64(text(&row["bytes"]));
         let mut again = original.clone();
         seal(&mut again);
@@ -176,6 +218,11 @@ fn hostile_files_give_an_error_or_answers() {
         }
         for size in 0..original.len().min(300) {
             assert!(parse(row, original[..size].to_vec(), secret).is_err());
+        }
+        for _ in 0..100 {
+            let mut file = original.clone();
+            file[random(original.len())] ^= 1 << random(8);
+            assert!(parse(row, file, secret).is_err(), "a bit of {} was flipped", row["name"]);
         }
     }
     assert!(opened > 1000 && refused > 1000, "{opened} {refused}");

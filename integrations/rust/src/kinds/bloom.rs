@@ -33,6 +33,11 @@ impl Bloom {
         let (places, functions) = (u64_at(parameters, 16), u32_at(parameters, 24));
         check((1..=(1 << 62) / u64::from(width)).contains(&places) && (1..=64).contains(&functions), "its parameters are out of range")?;
         check(u16_at(parameters, 28) == 1 && u16_at(parameters, 30) == 0, "its probe rule is unknown")?;
+        Self::over(payload, capacity, places, functions, width)
+    }
+
+    /// A filter over its places. There are at most 2^62 bits of them.
+    pub(super) fn over(payload: &[u8], capacity: u64, places: u64, functions: u32, width: u32) -> Result<Self, Error> {
         let bits = places * u64::from(width);
         check(payload.len() as u64 == bits.div_ceil(8), WRONG_SIZE)?;
         check((bits..bits.div_ceil(8) * 8).all(|p| !bit_at(payload, p)), "bits after the last one are not zero")?;

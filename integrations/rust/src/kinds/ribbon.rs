@@ -2,10 +2,10 @@
 
 use std::array;
 
+use super::levels::{fingerprint, row, Starts, NARROW};
 use super::WRONG_SIZE;
-use crate::bytes::{are_zero, f64_at, mulhi, u32_at, u64_at};
+use crate::bytes::{are_zero, f64_at, u32_at, u64_at};
 use crate::error::{check, Error};
-use crate::hash::{remix, GOLDEN};
 
 const WRONG: &str = "its parameters are out of range";
 
@@ -15,15 +15,10 @@ pub(crate) struct Ribbon {
 }
 
 struct Level {
-    seed: u64,
-    shards: u64,
-    starts: u64,
+    starts: Starts,
     /// Starts below it have `columns` columns, the others one more.
     cut: u64,
     columns: u64,
-    /// Where codes and groups begin in the payload.
-    codes: Option<u64>,
-    groups: u64,
     /// The groups below the cut. They have `columns` bytes, the others one more.
     lower_groups: u64,
 }
@@ -39,19 +34,15 @@ impl Ribbon {
         let mut levels = Vec::with_capacity(n);
         let mut at = 0_u64;
         for (i, record) in parameters[16..end].chunks_exact(40).enumerate() {
-            let [seed, shards, starts, cut, columns] = [0, 8, 16, 24, 32].map(|offset| u64_at(record, offset));
-            let all = shards.checked_mul(starts).filter(|&all| (1..=1 << 46).contains(&all));
-            let all = all.ok_or_else(|| Error::corrupt(WRONG))?;
-            let bumps = i + 1 < n;
-            check(seed < 1 << 63 && cut <= all && columns <= 31, WRONG)?;
-            check(shards == 1 || starts % 16 == 0, WRONG)?;
-            let codes = bumps.then_some(at);
-            let groups = at + if bumps { all.div_ceil(64) } else { 0 };
-            let lower_groups = cut + 7 * (cut / starts);
-            at = groups + columns * lower_groups + (columns + 1) * (all + 7 * shards - lower_groups);
+            let [seed, shards, per_shard, cut, columns] = [0, 8, 16, 24, 32].map(|offset| u64_at(record, offset));
+            let starts = Starts::read(seed, shards, per_shard, i + 1 < n, &NARROW, at)?;
+            check(cut <= starts.all() && columns <= 31, WRONG)?;
+            let lower_groups = starts.groups_before(cut, &NARROW);
+            let upper_groups = starts.groups_before(starts.all(), &NARROW) - lower_groups;
+            at = starts.groups + columns * lower_groups + (columns + 1) * upper_groups;
             // The bytes of a payload bound the sum, which so cannot overflow.
             check(at <= payload.len() as u64, WRONG_SIZE)?;
-            levels.push(Level { seed, shards, starts, cut, columns, codes, groups, lower_groups });
+            levels.push(Level { starts, cut, columns, lower_groups });
         }
         let expected = if n == 0 { 0 } else { at + 64 };
         check(payload.len() as u64 == expected, WRONG_SIZE)?;
@@ -62,35 +53,24 @@ impl Ribbon {
     pub(crate) fn contains(&self, payload: &[u8], h: u64) -> bool {
         let mut y = h;
         for level in &self.levels {
-            if level.seed != 0 {
-                y = remix(y ^ level.seed);
+            if let Some(place) = level.starts.find(payload, &mut y, &NARROW) {
+                return level.contains(payload, y, place.start, place.group);
             }
-            let shard = mulhi(y, level.shards);
-            let start = shard * level.starts + mulhi(y.wrapping_mul(level.shards), level.starts);
-            if let Some(codes) = level.codes {
-                let code = payload[(codes + start / 64) as usize] >> (start % 64 / 16 * 2) & 3;
-                if start % 16 < [0, 2, 5, 16][usize::from(code)] {
-                    continue;
-                }
-            }
-            return level.contains(payload, y, shard, start);
         }
         false
     }
 }
 
 impl Level {
-    fn contains(&self, payload: &[u8], y: u64, shard: u64, start: u64) -> bool {
+    fn contains(&self, payload: &[u8], y: u64, start: u64, first: u64) -> bool {
         let columns = self.columns as usize + usize::from(start >= self.cut);
         // A window may have groups on both sides of the cut.
-        let first = start + 7 * shard;
         let groups: [usize; 8] = array::from_fn(|i| {
             let group = first + i as u64;
-            (self.groups + self.columns * group + group.saturating_sub(self.lower_groups)) as usize
+            (self.starts.groups + self.columns * group + group.saturating_sub(self.lower_groups)) as usize
         });
-        let c = y.wrapping_mul(GOLDEN);
-        let row = (c ^ c >> 32).to_le_bytes();
-        let result = (y ^ y >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32;
+        let row = row(y).to_le_bytes();
+        let result = fingerprint(y);
         // The parity of a column is that of the exclusive or of its bytes.
         (0..columns).all(|column| {
             let folded = (0..8).fold(0, |folded, i| folded ^ payload[groups[i] + column] & row[i]);
