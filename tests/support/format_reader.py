@@ -598,15 +598,20 @@ class Exact:
             check(c == 0 if a == 31 else exists, "a class without its sections")
             self.partitions[p] = (None if a == 31 else a, c, negated)
 
-    def may_contain(self, key):
-        """None for a key of an unknown partition."""
+    def hashes(self, key):
+        """The hash of the key's partition, if there are partitions, and the key's own."""
         if not self.has_partitions:
-            return self.answer(self.only, hash_of(key, self.seed))
+            return None, hash_of(key, self.seed)
         name, tab, rest = key.partition(b"\t")
         p = hash_of(name if tab else b"", self.seed)
-        if p not in self.partitions:
-            return None
-        return self.answer(self.partitions[p], remix(hash_of(rest if tab else key, self.seed) ^ remix(p)))
+        return p, remix(hash_of(rest if tab else key, self.seed) ^ remix(p))
+
+    def may_contain(self, key):
+        """None for a key of an unknown partition."""
+        p, h = self.hashes(key)
+        if not self.has_partitions:
+            return self.answer(self.only, h)
+        return self.answer(self.partitions[p], h) if p in self.partitions else None
 
     def answer(self, columns, h):
         a, c, negated = columns
@@ -863,7 +868,7 @@ def read(data, secret=None, of_parts=False):
         parameters, labels = labels_in(parameters)
     exceptions = set()
     if flags & 16:
-        check(hash in (1, 3), "exceptions without hashes of 64 bits")
+        check(hash in (1, 3, 6, 7), "exceptions without hashes of 64 bits")
         labels_and_parts = whole[len(parameters) :]
         parameters, exceptions = exceptions_in(parameters)
         whole = parameters + labels_and_parts
@@ -887,7 +892,8 @@ def read(data, secret=None, of_parts=False):
             hash_of(key, seed) * places >> 64 in found for found, places in layers)
     if exceptions:
         passes = made.may_contain
-        made.may_contain = lambda key: passes(key) and hash_of(key, seed) not in exceptions
+        own_hash = (lambda key: made.hashes(key)[1]) if hash in (6, 7) else (lambda key: hash_of(key, seed))
+        made.may_contain = lambda key: passes(key) and own_hash(key) not in exceptions
     return (made, parts) if of_parts else made
 
 
