@@ -237,9 +237,11 @@ result<status> run(index_options& options) {
   file_key_spool spool(notice, waiting);
   file_keys keys(spool);
   reading = &keys;
-  if (auto ok = files->read(spec.seed, keys); !ok) return fail(ok.error());
-  const auto source = spool.source();
-  if (!source) return fail(source.error());
+  if (auto ok = files->read(spec.seed, keys); !ok) {
+    return fail(file_memory_failure(std::move(ok.error())));
+  }
+  auto source = spool.source();
+  if (!source) return fail(file_memory_failure(std::move(source.error())));
   spec.make_store = [&]() -> result<std::unique_ptr<file_key_store>> {
     return std::unique_ptr<file_key_store>(std::make_unique<file_key_spool>(notice, waiting));
   };

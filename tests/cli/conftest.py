@@ -65,6 +65,12 @@ def full_disk(size):
     return limit
 
 
+def few_bytes():
+    """For preexec_fn: 120 MB of private pages at most, on two cores, as each core has its own."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
+    resource.setrlimit(resource.RLIMIT_DATA, (120_000_000, 120_000_000))
+
+
 def all_of(terminal):
     """What was written to it. It fails with EIO when no process has its other end any more."""
     shown = b""

@@ -1,10 +1,12 @@
 """bloomset index and bloomset which: the files that have a key."""
 
 import json
+import os
 import random
 import subprocess
 
 import pytest
+from conftest import few_bytes, full_disk
 
 
 def write(path, keys):
@@ -145,15 +147,41 @@ def test_order_threads_and_packings_give_the_same_bytes(run, tmp_path):
     assert (tmp_path / "one" / "x.which").read_bytes() == (tmp_path / "two" / "x.which").read_bytes()
 
 
-def test_a_build_beyond_the_memory_limit_gives_the_same_bytes(run, tmp_path):
-    for i in range(20):
-        write(tmp_path / f"{i}", (b"key-%d" % n for n in range(i * 40000, i * 40000 + 45000)))
-    names = [str(i) for i in range(20)]
-    run("index", "-q", "-o", "memory.which", *names).ok()
-    limited = run("index", "-q", "-o", "disk.which", "--memory-limit", "16MiB", *names).ok()
-    assert b"temporary files in" in limited.err
+def numbers(path, first, end):
+    path.write_bytes(subprocess.check_output(["seq", str(first), str(end - 1)]))
+
+
+def test_a_build_beyond_the_memory_limit_gives_the_same_index(run, tmp_path):
+    numbers(tmp_path / "a", 0, 1_500_000)
+    numbers(tmp_path / "b", 1_400_000, 3_000_000)
+    run("index", "-q", "-o", "memory.which", "a", "b").ok()
+    run("index", "-o", "x.which", "a", "b", preexec_fn=few_bytes).refused("could not be allocated")
+    assert not (tmp_path / "x.which").exists()
+    (tmp_path / "temporary").mkdir()
+    env = {"TMPDIR": str(tmp_path / "temporary")}
+    limited = run("index", "-q", "-o", "disk.which", "--memory-limit", "16MiB", "a", "b", preexec_fn=few_bytes,
+                  env=env).ok()
+    assert b"keys the hashes of further keys go to temporary files in %b\n" % os.fsencode(env["TMPDIR"]) in limited.err
+    assert list((tmp_path / "temporary").iterdir()) == []
     assert (tmp_path / "disk.which").read_bytes() == (tmp_path / "memory.which").read_bytes()
-    assert run("which", "disk.which", "key-41000").out == b"0\n1\n"
+    assert run("which", "disk.which", "1399999").out == b"a\n"
+    assert run("which", "disk.which", "1400000").out == b"a\nb\n"
+    assert run("which", "-c", "disk.which", input=(tmp_path / "b").read_bytes()).out == b"1600000\n"
+
+
+@pytest.mark.parametrize("limit, why", [("0", "'0' is not a size"), ("1k", "1k is too little to work with"),
+                                        ("5 bananas", "' bananas' is not a unit"), ("", "its value is empty")])
+def test_memory_limits_that_are_nonsense_are_refused(run, three_files, limit, why):
+    run("index", "-o", "x.which", "--memory-limit", limit, "a.txt").refused("--memory-limit: ", why)
+
+
+def test_a_full_disk_leaves_no_index(run, tmp_path):
+    numbers(tmp_path / "a", 0, 600_000)
+    (tmp_path / "temporary").mkdir()
+    done = run("index", "-o", "x.which", "--memory-limit", "16MiB", "a", env={"TMPDIR": str(tmp_path / "temporary")},
+               preexec_fn=full_disk(1_000_000))
+    assert done.code == 2 and b"set TMPDIR" in done.err.splitlines()[-1]
+    assert sorted(os.listdir(tmp_path)) == ["a", "temporary"] and os.listdir(tmp_path / "temporary") == []
 
 
 def test_indexes_are_joined_by_reading_their_files_again(run, three_files, tmp_path):

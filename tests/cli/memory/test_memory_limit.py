@@ -3,13 +3,12 @@
 import os
 import pathlib
 import re
-import resource
 import subprocess
 import sys
 
 import pytest
 
-from conftest import full_disk
+from conftest import few_bytes, full_disk
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 import format_reader  # noqa: E402
@@ -66,12 +65,6 @@ def test_the_temporary_file_has_no_name_even_for_a_moment(run, temporary):
     changed = temporary.stat().st_mtime_ns
     run("build", "-o", "a", *LIMIT, input=KEYS, env={"TMPDIR": str(temporary)}).ok()
     assert temporary.stat().st_mtime_ns == changed
-
-
-def few_bytes():
-    """A real limit of memory: 120 MB of private pages, on two cores, as each core has its own."""
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
-    resource.setrlimit(resource.RLIMIT_DATA, (120_000_000, 120_000_000))
 
 
 @pytest.mark.parametrize("kind", ["blocked_bloom", "bloom"])
