@@ -26,6 +26,9 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests" / "support"))
 BLOOMSET = os.path.abspath(os.environ.get("BLOOMSET", ROOT / "build" / "bloomset"))
+PROGRAM = pathlib.Path(BLOOMSET).read_bytes() if os.path.exists(BLOOMSET) else b""
+#: A sanitizer needs more memory than tests grant, and so does an emulator, which a script starts.
+LIMITED = PROGRAM.startswith(b"\x7fELF") and b"__asan_init" not in PROGRAM
 
 
 @dataclasses.dataclass

@@ -1,15 +1,10 @@
 """bloomset merge and intersect."""
 
 import os
-import pathlib
 import resource
 
 import pytest
-from conftest import BLOOMSET
-
-PROGRAM = pathlib.Path(BLOOMSET).read_bytes()
-#: A sanitizer needs more memory than the limit, and so does an emulator, which a script starts.
-LIMITED = PROGRAM.startswith(b"\x7fELF") and b"__asan_init" not in PROGRAM
+from conftest import LIMITED
 
 
 @pytest.fixture
