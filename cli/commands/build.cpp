@@ -310,7 +310,9 @@ command build_command() {
           "--partition it\n"
           "reads the universe twice, and keeps up to 250 bytes per member. If this might exceed "
           "the memory\n"
-          "limit, it goes to temporary files.\n"
+          "limit, it goes to temporary files. With --format clubcard it reads the universe twice, "
+          "and keeps\n"
+          "up to 350 bytes per member in memory.\n"
           "\n"
           "A filter that does not fit into --memory-limit is built in temporary files if it is of\n"
           "one of these kinds: " +

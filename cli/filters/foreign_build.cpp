@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <bloomset/plan/units.hpp>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "filters/filling.hpp"
@@ -13,6 +15,8 @@
 #include "filters/target.hpp"
 #include "input/blocks.hpp"
 #include "input/stored_reader.hpp"
+#include "memory/key_text_spool.hpp"
+#include "memory/spool.hpp"
 
 namespace bloomset::cli {
 namespace {
@@ -39,43 +43,62 @@ result<void> insert_keys(dialects::foreign_filter& filter, key_input& input) {
   });
 }
 
-/// Keys in memory of their own.
-class kept_keys {
+/// The members, or the universe, which a build may read several times: files are read again, and
+/// the keys of a stream are kept.
+class side_of_build {
  public:
-  result<void> read(key_input& input) {
-    return in_batches(input, [&](const key_batch& batch) -> result<void> {
-      for (const std::string_view key : batch.keys) {
-        text_ += key;
-        ends_.push_back(text_.size());
-      }
-      return {};
-    });
+  side_of_build(const input_options& options, bool is_repeated)
+      : options_(options),
+        is_repeated_(is_repeated),
+        kept_(
+            [this](const std::string& sentence) {
+              input_->quieten();
+              say("build", sentence);
+            },
+            key_spool::default_limit()) {}
+
+  result<void> open() {
+    auto opened = key_input::open(options_);
+    if (!opened) return fail(std::move(opened.error()));
+    input_ = std::move(*opened);
+    return {};
   }
-  std::vector<std::string_view> views() const {
-    std::vector<std::string_view> all;
-    all.reserve(ends_.size());
-    std::size_t begin = 0;
-    for (const std::size_t end : ends_) {
-      all.push_back(std::string_view(text_).substr(begin, end - begin));
-      begin = end;
-    }
-    return all;
+
+  dialects::key_source source() {
+    return {[this](const dialects::key_source::sink& use) { return read(use); }};
   }
+  std::uint64_t keys() const noexcept { return keys_; }  ///< of the first time
 
  private:
-  std::string text_;
-  std::vector<std::size_t> ends_;
-};
+  result<void> read(const dialects::key_source::sink& use) {
+    if (std::exchange(was_read_, true)) return read_again(use);
+    const bool keeps = is_repeated_ && !input_->can_be_read_again();
+    const auto ok = in_batches(*input_, [&](const key_batch& batch) -> result<void> {
+      if (keeps) {
+        if (auto kept = kept_.add(batch.keys); !kept) return kept;
+      }
+      return use(batch.keys);
+    });
+    if (!ok) return ok;
+    keys_ = input_->keys();
+    finish(*input_, "build");
+    return {};
+  }
+  result<void> read_again(const dialects::key_source::sink& use) {
+    if (!input_->can_be_read_again()) return kept_.for_each(use);
+    if (auto ok = open(); !ok) return ok;
+    const auto ok = in_batches(*input_, [&](const key_batch& batch) { return use(batch.keys); });
+    input_->quieten();
+    return ok;
+  }
 
-/// Reads the keys of one side.
-result<kept_keys> keep_keys(const input_options& options) {
-  const auto opened = key_input::open(options);
-  if (!opened) return fail(opened.error());
-  kept_keys keys;
-  if (auto ok = keys.read(**opened); !ok) return fail(ok.error());
-  finish(**opened, "build");
-  return keys;
-}
+  input_options options_;
+  bool is_repeated_;
+  std::unique_ptr<key_input> input_;
+  key_text_spool kept_;
+  std::uint64_t keys_ = 0;
+  bool was_read_ = false;
+};
 
 /// A filter that is built once, from the members in the inputs and the universe.
 result<status> build_static(const dialects::dialect& format, const foreign_build& how,
@@ -95,22 +118,20 @@ result<status> build_static(const dialects::dialect& format, const foreign_build
     options.keys.accepts = [&trial](std::string_view key) { return trial->accepts(key); };
     all->keys.accepts = options.keys.accepts;
   }
-  const auto members = keep_keys(options);
-  if (!members) return fail(members.error());
-  const auto universe = keep_keys(*all);
-  if (!universe) return fail(universe.error());
-  const auto member_views = members->views();
-  const auto universe_views = universe->views();
-  const auto filter =
-      dialects::build(format, request, {.members = member_views, .universe = universe_views});
+  side_of_build members(options, false);
+  if (auto ok = members.open(); !ok) return fail(std::move(ok.error()));
+  side_of_build universe(*all, true);
+  if (auto ok = universe.open(); !ok) return fail(std::move(ok.error()));
+  const auto filter = dialects::build(format, request,
+                                      {.members = members.source(), .universe = universe.source()});
   if (!filter) return fail(filter.error());
   const auto written = write_filter(*filter, how.target, how.force);
   if (!written) return fail(written.error());
   if (!how.quiet) {
     note(fmt::format("{}: {} in a universe of {}, format {}, {}",
-                     how.target == "-" ? "stdout" : how.target,
-                     format_count(member_views.size(), "key"), format_count(universe_views.size()),
-                     format.name, format_bytes(filter->image()->bytes().size())));
+                     how.target == "-" ? "stdout" : how.target, format_count(members.keys(), "key"),
+                     format_count(universe.keys()), format.name,
+                     format_bytes(filter->image()->bytes().size())));
   }
   return done;
 }

@@ -21,9 +21,10 @@ struct foreign_build {
   bool quiet = false;
 };
 
-/// Reads all keys and writes the filter. A static format is built from the keys and the universe,
-/// which are held in memory. Without a capacity and a size the inputs are read twice:
-/// the first pass counts the keys. Fails if an input is then a pipe.
+/// Reads all keys and writes the filter. A static format is built from the keys and the universe. A
+/// clubcard reads files of the universe twice, and the keys of a stream are kept, in a temporary
+/// file if they are many. For other formats without a capacity and a size, a first pass counts the
+/// keys. Fails if an input is then a pipe.
 result<status> build_foreign(const foreign_build& how, plan_request request, input_options options);
 
 }  // namespace bloomset::cli

@@ -162,8 +162,9 @@ TEST_P(static_dialect, does_not_depend_on_the_order_of_keys) {
   std::rotate(universe.begin(), universe.begin() + 100, universe.end());
   const auto member_views = views_of(members);
   const auto universe_views = views_of(universe);
-  const auto filter =
-      d::build(row, sample_.building, {.members = member_views, .universe = universe_views});
+  const auto filter = d::build(
+      row, sample_.building,
+      {.members = d::key_source::of(member_views), .universe = d::key_source::of(universe_views)});
   ASSERT_TRUE(filter) << filter.error().message;
   EXPECT_EQ(filter->image()->bytes(), sample_.bytes);
   EXPECT_EQ(d::create(row, sample_.building).error().code, errc::unsupported);

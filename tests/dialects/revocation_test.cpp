@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bloomset/dialects/dialect.hpp>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "tests/support/dialect_samples.hpp"
 
@@ -93,7 +95,8 @@ result<d::foreign_filter> cascade_of(unsigned n, unsigned members, d::option_lis
   for (unsigned i = 0; i < n; ++i) all.push_back(std::to_string(i));
   const auto views = views_of(all);
   return d::build(*d::find("cascade").value(), {.options = std::move(options)},
-                  {.members = std::span(views).first(members), .universe = views});
+                  {.members = d::key_source::of(std::span(views).first(members)),
+                   .universe = d::key_source::of(views)});
 }
 
 TEST(cascade, every_share_of_members_is_exact) {
@@ -282,8 +285,9 @@ TEST(clubcard, a_universe_of_several_issuers_is_exact) {
   }
   const auto member_views = views_of(members);
   const auto universe_views = views_of(universe);
-  const auto filter = d::build(*d::find("clubcard").value(), {},
-                               {.members = member_views, .universe = universe_views});
+  const auto filter = d::build(
+      *d::find("clubcard").value(), {},
+      {.members = d::key_source::of(member_views), .universe = d::key_source::of(universe_views)});
   ASSERT_TRUE(filter) << filter.error().message;
   const std::set<std::string_view> revoked(member_views.begin(), member_views.end());
   for (const std::string_view key : universe_views) {
@@ -295,10 +299,66 @@ TEST(clubcard, a_universe_of_several_issuers_is_exact) {
   EXPECT_LT(static_cast<double>(info.bits), 1.15 * bound + 128.0 * static_cast<double>(columns));
 }
 
+TEST(clubcard, a_large_universe_is_read_twice_and_may_repeat_certificates) {
+  std::mt19937_64 random(11);
+  std::vector<std::string> members;
+  std::vector<std::string> universe;
+  // Others are about as many as members, twice and 64 times as many: estimates are near limits.
+  for (const auto& [issuer, certificates, revoked] :
+       {std::tuple{'1', 4'000U, 2'000U}, std::tuple{'2', 6'000U, 2'000U},
+        std::tuple{'3', 65'000U, 1'000U}, std::tuple{'4', 4'000U, 2'500U}}) {
+    for (unsigned i = 0; i < certificates; ++i) {
+      universe.push_back(id(issuer) + fmt::format(":{:016x}{:08x}", random(), i));
+      if (i < revoked) members.push_back(universe.back());
+    }
+  }
+  unsigned passes = 0;
+  const auto built = [&](const std::vector<std::string>& of, const std::vector<std::string>& in) {
+    const auto member_views = views_of(of);
+    const auto universe_views = views_of(in);
+    passes = 0;
+    const d::key_source counted{[&](const d::key_source::sink& use) {
+      ++passes;
+      return use(universe_views);
+    }};
+    return d::build(*d::find("clubcard").value(), {},
+                    {.members = d::key_source::of(member_views), .universe = counted});
+  };
+  const auto filter = built(members, universe);
+  ASSERT_TRUE(filter) << filter.error().message;
+  EXPECT_EQ(passes, 2U);
+  const std::set<std::string> revoked(members.begin(), members.end());
+  for (const std::string& key : universe) {
+    ASSERT_EQ(filter->may_contain(key), revoked.contains(key)) << key;
+  }
+  std::shuffle(members.begin(), members.end(), random);
+  for (std::size_t i = 0; i < 1'000; ++i) members.push_back(std::string(members[i]));
+  std::erase_if(universe, [&](const std::string& key) { return revoked.contains(key); });
+  const auto once = universe;
+  for (int time = 0; time < 3; ++time) universe.insert(universe.end(), once.begin(), once.end());
+  std::shuffle(universe.begin(), universe.end(), random);
+  const auto again = built(members, universe);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->image()->bytes() == filter->image()->bytes());
+}
+
+TEST(clubcard, a_universe_that_cannot_be_read_again_is_named) {
+  const std::string key = id('a') + ":00";
+  const std::string_view view = key;
+  int left = 1;
+  const d::key_source once{[&](const d::key_source::sink& use) -> result<void> {
+    if (left-- == 0) return fail(errc::io, "gone");
+    return use({&view, 1});
+  }};
+  const auto filter = d::build(*d::find("clubcard").value(), {}, {.members = {}, .universe = once});
+  ASSERT_FALSE(filter);
+  EXPECT_EQ(filter.error().message, "gone");
+}
+
 TEST(clubcard, a_build_refuses_what_is_no_certificate_or_coverage) {
   const auto says = [](std::string_view key, d::option_list options) {
     const auto filter = d::build(*d::find("clubcard").value(), {.options = std::move(options)},
-                                 {.members = {&key, 1}, .universe = {}});
+                                 {.members = d::key_source::of({&key, 1}), .universe = {}});
     return filter ? std::string() : filter.error().message;
   };
   const std::string key = id('a') + ":00";

@@ -120,7 +120,9 @@ inline result<dialects::foreign_filter> dialect_sample::filled() const {
     const auto all = universe();
     const auto member_views = views_of(members);
     const auto all_views = views_of(all);
-    return dialects::build(row(), building, {.members = member_views, .universe = all_views});
+    return dialects::build(row(), building,
+                           {.members = dialects::key_source::of(member_views),
+                            .universe = dialects::key_source::of(all_views)});
   }
   auto filter = dialects::create(row(), building);
   if (!filter) return filter;

@@ -145,8 +145,11 @@ result<foreign_filter> build_filter(const plan_request& request, const static_ke
   const auto version = number_option(request.options, "version", 1, 2, 2);
   if (!version) return fail(version.error());
   plan.version = static_cast<std::uint16_t>(*version);
-  const auto sets = split({keys.members.begin(), keys.members.end()},
-                          {keys.universe.begin(), keys.universe.end()});
+  kept_keys members;
+  kept_keys universe;
+  if (auto ok = members.read(keys.members); !ok) return fail(std::move(ok.error()));
+  if (auto ok = universe.read(keys.universe); !ok) return fail(std::move(ok.error()));
+  const auto sets = split(members.views(), universe.views());
   auto bytes = build_cascade(plan, sets.members, sets.others);
   if (!bytes) return fail(std::move(bytes.error()));
   return over(keep(std::move(*bytes)));

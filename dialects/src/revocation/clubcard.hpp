@@ -13,6 +13,8 @@
 #include <bloomset/result.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -76,15 +78,29 @@ result<clubcard> read_clubcard(std::span<const std::byte> bytes);
 /// number.
 result<std::vector<std::byte>> write_clubcard(const clubcard& card);
 
+/// Passes the bytes of certificates, an issuer and a serial number each, to `use` until it fails.
+/// The same on each call.
+using certificate_source =
+    std::function<result<void>(const std::function<result<void>(std::span<const std::byte>)>& use)>;
+
 /// A clubcard that has its own memory.
 struct built_clubcard {
   clubcard card;
   std::vector<std::vector<std::uint64_t>> words;
+  std::deque<std::vector<std::byte>> bytes;  ///< of identifiers and exceptions
+
+  std::span<const std::byte> keep(std::span<const std::byte> some) {
+    return bytes.emplace_back(some.begin(), some.end());
+  }
 };
 
-/// The clubcard of two sorted sets without a common key. A key is the bytes of an issuer and a
-/// serial number. Fails with full if a number exceeds its field.
-result<built_clubcard> build_clubcard(std::span<const std::string_view> members,
-                                      std::span<const std::string_view> others);
+/// The clubcard of the members among a universe, which may lack members. Sources may repeat
+/// certificates. Fails with full if a number exceeds its field.
+///
+/// Time        One pass over the members and two over the universe.
+/// Memory      See clubcard_keys. For the largest issuer, 41 bytes per key that is held and per
+///             other key that passes the approximate matrix.
+result<built_clubcard> build_clubcard(const certificate_source& members,
+                                      const certificate_source& universe);
 
 }  // namespace bloomset::dialects

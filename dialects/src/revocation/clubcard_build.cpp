@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "clubcard.hpp"
+#include "clubcard_keys.hpp"
 #include "options.hpp"
 
 namespace bloomset::dialects {
@@ -144,59 +145,6 @@ class bit_string {
   std::uint64_t size_ = 0;
 };
 
-/// An issuer's keys. `held` are those whose products are 0: the members, or the others if the
-/// issuer is inverted.
-struct issuer_keys {
-  std::string_view id;
-  std::span<const std::string_view> held;
-  std::span<const std::string_view> others;
-  bool inverted = false;
-  unsigned rank = 0;
-
-  /// 2% more rows than equations, as the original software.
-  static std::uint64_t rows_for(std::uint64_t keys) noexcept { return keys + keys / 50; }
-  std::uint64_t approx_rows() const noexcept { return rows_for(held.size()); }
-};
-
-std::string_view issuer_of(std::string_view key) noexcept {
-  return key.substr(0, id_bytes);
-}
-
-/// The keys at the front that are of that issuer, which are removed.
-std::span<const std::string_view> take_issuer(std::span<const std::string_view>& keys,
-                                              std::string_view id) noexcept {
-  const auto end = std::partition_point(keys.begin(), keys.end(),
-                                        [&](std::string_view key) { return issuer_of(key) <= id; });
-  const auto taken = keys.first(static_cast<std::size_t>(end - keys.begin()));
-  keys = keys.subspan(taken.size());
-  return taken;
-}
-
-std::vector<issuer_keys> by_issuer(std::span<const std::string_view> members,
-                                   std::span<const std::string_view> others) {
-  std::vector<issuer_keys> all;
-  while (!members.empty() || !others.empty()) {
-    issuer_keys each;
-    each.id = members.empty()  ? issuer_of(others.front())
-              : others.empty() ? issuer_of(members.front())
-                               : std::min(issuer_of(members.front()), issuer_of(others.front()));
-    each.held = take_issuer(members, each.id);
-    each.others = take_issuer(others, each.id);
-    each.inverted = each.held.size() > each.others.size();
-    if (each.inverted) std::swap(each.held, each.others);
-    // The largest rank that lets at least as many other keys pass as are held.
-    if (!each.held.empty()) {
-      each.rank = static_cast<unsigned>(std::bit_width(each.others.size() / each.held.size())) - 1;
-    }
-    all.push_back(each);
-  }
-  return all;
-}
-
-clubcard_hash hash_of(std::string_view key, sha256& hasher) noexcept {
-  return clubcard_hash(hasher({std::as_bytes(std::span(key))}));
-}
-
 /// Solves the systems of all issuers. Each column's bits follow each other from issuer to issuer,
 /// and an equation's coefficients reach into the next issuer's, so the last issuer is first.
 class matrix {
@@ -247,82 +195,102 @@ clubcard_column column_over(const std::vector<std::uint64_t>& words) noexcept {
   return {std::as_bytes(std::span(words)), false};
 }
 
+/// Fails if all issuers' rows may be more than their numbers can say.
+result<void> check_rows(std::span<const clubcard_keys::issuer_map::pointer> blocks) {
+  std::uint64_t rows = 0;
+  std::uint64_t keys = 0;
+  for (const auto* block : blocks) {
+    const std::uint64_t here = block->second.held.size() + block->second.others.size();
+    keys += here;
+    // Equations can need up to 255 rows more.
+    rows += issuer_keys::rows_for(here) + 255;
+  }
+  if (rows <= std::numeric_limits<std::uint32_t>::max()) return {};
+  return fail(errc::full, fmt::format("{} certificates need more than the 2^32 rows of a "
+                                      "clubcard; write several filters",
+                                      keys));
+}
+
 }  // namespace
 
-result<built_clubcard> build_clubcard(std::span<const std::string_view> members,
-                                      std::span<const std::string_view> others) {
-  constexpr std::uint64_t max_rows = std::numeric_limits<std::uint32_t>::max();
-  std::vector<issuer_keys> all = by_issuer(members, others);
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a.rank != b.rank ? a.rank > b.rank : a.id < b.id;
-  });
+result<built_clubcard> build_clubcard(const certificate_source& members,
+                                      const certificate_source& universe) {
+  clubcard_keys all;
+  if (auto ok = all.count(members, universe); !ok) return fail(std::move(ok.error()));
+  const auto blocks = all.blocks();
+  if (auto ok = check_rows(blocks); !ok) return fail(std::move(ok.error()));
   built_clubcard made;
-  std::uint64_t rows = 0;
-  for (const issuer_keys& each : all) {
-    // Equations can need up to 255 rows more.
-    rows += issuer_keys::rows_for(each.held.size() + each.others.size()) + 255;
-  }
-  if (rows > max_rows) {
-    return fail(errc::full, fmt::format("{} certificates need more than the 2^32 rows of a "
-                                        "clubcard; write several filters",
-                                        members.size() + others.size()));
-  }
   sha256 hasher;
-  matrix approximate(all.size());
+  const auto hash_of = [&](std::size_t i, std::span<const std::byte> serial) {
+    return clubcard_hash(hasher({blocks[i]->first, serial}));
+  };
+  matrix approximate(blocks.size());
   made.words = approximate.solve(
-      [&](std::size_t i) { return std::size_t{all[i].rank}; },
+      [&](std::size_t i) { return std::size_t{blocks[i]->second.rank}; },
       [&](std::size_t i) {
-        band_system system(static_cast<std::uint32_t>(all[i].approx_rows()));
-        if (all[i].rank == 0) return system;
-        for (const std::string_view key : all[i].held) {
-          const clubcard_hash hash = hash_of(key, hasher);
-          (void)system.add(hash.row % all[i].approx_rows(), hash.coefficients, false);
+        const issuer_keys& keys = blocks[i]->second;
+        band_system system(static_cast<std::uint32_t>(keys.approx_rows()));
+        if (keys.rank == 0) return system;
+        for (std::size_t k = 0; k < keys.held.size(); ++k) {
+          const clubcard_hash hash = hash_of(i, keys.held[k]);
+          (void)system.add(hash.row % keys.approx_rows(), hash.coefficients, false);
         }
         return system;
       },
       true);
   for (const auto& words : made.words) made.card.columns.push_back(column_over(words));
   std::uint32_t offset = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const issuer_keys& keys = blocks[i]->second;
     clubcard_issuer issuer;
-    issuer.id = std::as_bytes(std::span(all[i].id));
-    issuer.approx_rows = static_cast<std::uint32_t>(all[i].approx_rows());
+    issuer.id = made.keep(blocks[i]->first);
+    issuer.approx_rows = static_cast<std::uint32_t>(keys.approx_rows());
     issuer.approx_offset = offset;
-    issuer.rank = static_cast<std::uint8_t>(all[i].rank);
-    issuer.inverted = all[i].inverted;
+    issuer.rank = static_cast<std::uint8_t>(keys.rank);
+    issuer.inverted = keys.inverted;
     offset += static_cast<std::uint32_t>(approximate.rows(i));
     made.card.issuers.push_back(std::move(issuer));
   }
-  matrix exact(all.size());
+  const auto passes = [&](std::size_t i, const clubcard_hash& hash) {
+    return made.card.issuers[i].passes(hash, made.card.columns);
+  };
+  auto kept = all.keep_others(universe,
+                              [&](const issuer_keys& keys, std::span<const std::byte> certificate) {
+                                return passes(keys.number, clubcard_hash(hasher({certificate})));
+                              });
+  if (!kept) return fail(std::move(kept.error()));
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (!blocks[i]->second.inverted) continue;
+    blocks[i]->second.others.drop_if(
+        [&](std::span<const std::byte> serial) { return !passes(i, hash_of(i, serial)); });
+  }
+  if (auto ok = check_rows(blocks); !ok) return fail(std::move(ok.error()));
+  matrix exact(blocks.size());
   auto column = exact.solve(
       [](std::size_t) { return std::size_t{1}; },
       [&](std::size_t i) {
         clubcard_issuer& issuer = made.card.issuers[i];
-        std::vector<std::pair<clubcard_hash, std::string_view>> passing;
-        for (const std::string_view key : all[i].others) {
-          const clubcard_hash hash = hash_of(key, hasher);
-          if (issuer.passes(hash, made.card.columns)) passing.emplace_back(hash, key);
-        }
-        const std::uint64_t keys = all[i].held.empty() ? 0 : all[i].held.size() + passing.size();
-        const std::uint64_t needed = issuer_keys::rows_for(keys);
+        const issuer_keys keys = std::move(blocks[i]->second);  // freed when they are equations
+        const std::uint64_t needed = issuer_keys::rows_for(keys.held.size() + keys.others.size());
         issuer.exact_rows = static_cast<std::uint32_t>(needed);
         band_system system(issuer.exact_rows);
         // All equations of held keys have the value 0 and thus a solution: only others can be
         // exceptions.
-        for (const std::string_view key : all[i].held) {
-          const clubcard_hash hash = hash_of(key, hasher);
+        for (std::size_t k = 0; k < keys.held.size(); ++k) {
+          const clubcard_hash hash = hash_of(i, keys.held[k]);
           (void)system.add(hash.row % needed, hash.coefficients, false);
         }
-        for (const auto& [hash, key] : passing) {
+        for (std::size_t k = 0; k < keys.others.size(); ++k) {
+          const clubcard_hash hash = hash_of(i, keys.others[k]);
           if (!system.add(hash.row % needed, hash.coefficients, true)) {
-            issuer.exceptions.push_back(std::as_bytes(std::span(key)).subspan(id_bytes));
+            issuer.exceptions.push_back(made.keep(keys.others[k]));
           }
         }
         return system;
       },
       false);
   offset = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
     made.card.issuers[i].exact_offset = offset;
     offset += static_cast<std::uint32_t>(exact.rows(i));
   }

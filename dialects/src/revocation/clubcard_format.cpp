@@ -290,36 +290,24 @@ result<foreign_filter> open_filter(const mapped_storage& given, const open_reque
   return open_one(bytes, request);
 }
 
-/// The keys' bytes, one after the other, and where each ends.
-struct certificate_list {
-  result<void> add_all(std::span<const std::string_view> lines) {
+/// The certificates of lines. `keys` must outlive the source.
+certificate_source certificates_of(const key_source& keys) {
+  return [&keys](const auto& use) {
     std::vector<std::byte> scratch;
-    for (const std::string_view line : lines) {
-      const auto read = read_certificate(line, scratch);
-      if (!read) {
-        return fail(errc::invalid_argument,
-                    fmt::format("'{}' is not a certificate ISSUER:SERIAL in hexadecimal",
-                                line.substr(0, 100)));
+    return keys.for_each([&](std::span<const std::string_view> lines) -> result<void> {
+      for (const std::string_view line : lines) {
+        const auto read = read_certificate(line, scratch);
+        if (!read) {
+          return fail(errc::invalid_argument,
+                      fmt::format("'{}' is not a certificate ISSUER:SERIAL in hexadecimal",
+                                  line.substr(0, 100)));
+        }
+        if (auto ok = use(read->bytes); !ok) return ok;
       }
-      bytes.append(reinterpret_cast<const char*>(read->bytes.data()), read->bytes.size());
-      ends.push_back(bytes.size());
-    }
-    return {};
-  }
-  std::vector<std::string_view> views() const {
-    std::vector<std::string_view> all;
-    all.reserve(ends.size());
-    std::size_t begin = 0;
-    for (const std::size_t end : ends) {
-      all.push_back(std::string_view(bytes).substr(begin, end - begin));
-      begin = end;
-    }
-    return all;
-  }
-
-  std::string bytes;
-  std::vector<std::size_t> ends;
-};
+      return {};
+    });
+  };
+}
 
 result<foreign_filter> build_filter(const plan_request& request, const static_keys& keys) {
   if (const auto ok = check_static(request, "clubcard"); !ok) return fail(ok.error());
@@ -332,12 +320,7 @@ result<foreign_filter> build_filter(const plan_request& request, const static_ke
     }
     coverage = std::move(*read);
   }
-  certificate_list members;
-  certificate_list universe;
-  if (auto read = members.add_all(keys.members); !read) return fail(std::move(read.error()));
-  if (auto read = universe.add_all(keys.universe); !read) return fail(std::move(read.error()));
-  const auto sets = split(members.views(), universe.views());
-  auto built = build_clubcard(sets.members, sets.others);
+  auto built = build_clubcard(certificates_of(keys.members), certificates_of(keys.universe));
   if (!built) return fail(std::move(built.error()));
   built->card.coverage = std::move(coverage);
   return written(std::move(built->card), request.options);

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -56,6 +57,34 @@ inline mapped_storage bytes_for(const mapped_storage& bytes, access how) {
   if (how == access::read_only) return bytes;
   return keep({bytes.bytes().begin(), bytes.bytes().end()});
 }
+
+/// Keys in memory of their own.
+class kept_keys {
+ public:
+  result<void> read(const key_source& keys) {
+    return keys.for_each([this](std::span<const std::string_view> some) -> result<void> {
+      for (const std::string_view key : some) {
+        text_ += key;
+        ends_.push_back(text_.size());
+      }
+      return {};
+    });
+  }
+  std::vector<std::string_view> views() const {
+    std::vector<std::string_view> all;
+    all.reserve(ends_.size());
+    std::size_t begin = 0;
+    for (const std::size_t end : ends_) {
+      all.push_back(std::string_view(text_).substr(begin, end - begin));
+      begin = end;
+    }
+    return all;
+  }
+
+ private:
+  std::string text_;
+  std::vector<std::size_t> ends_;
+};
 
 /// Two sorted sets of keys that share none.
 struct split_universe {

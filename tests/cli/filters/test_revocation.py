@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import pytest
+from conftest import LIMITED, few_bytes
 
 PEER = pathlib.Path(__file__).with_name("revocation_peer")
 VECTORS = pathlib.Path(__file__).parents[2] / "dialects" / "revocation"
@@ -168,6 +169,24 @@ def test_builds_that_make_no_sense_are_refused(run, tmp_path, args, says):
     files = [] if args[-1] == "-" else ["keys"]
     run("build", "-o", "x", *args, *files).refused(says)
     assert not (tmp_path / "x").exists()
+
+
+@pytest.fixture
+def large(tmp_path):
+    """Files of a million certificates, 10,000 of them revoked."""
+    with open(tmp_path / "all", "wb") as file:
+        subprocess.run(["seq", "-f", "a" * 64 + ":%08.0f", "1000000"], stdout=file, check=True)
+    with open(tmp_path / "revoked", "wb") as file:
+        subprocess.run(["awk", "NR % 100 == 7", "all"], stdout=file, cwd=tmp_path, check=True)
+
+
+def test_the_universe_of_a_clubcard_is_not_kept(run, tmp_path, large):
+    build = ["build", "--format", "clubcard", "revoked", "-o"]
+    run(*build, "file.clubcard", "--universe", "all", preexec_fn=few_bytes if LIMITED else None).ok()
+    with open(tmp_path / "all", "rb") as stream:
+        run(*build, "stream.clubcard", "--universe", "-", stdin=stream).ok()
+    assert (tmp_path / "stream.clubcard").read_bytes() == (tmp_path / "file.clubcard").read_bytes()
+    assert run("check", "file.clubcard", "all").ok().out == (tmp_path / "revoked").read_bytes()
 
 
 def test_static_filters_do_not_change(run, tmp_path):

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "memory/key_text_spool.hpp"
 #include "memory/spool.hpp"
 
 namespace {
@@ -212,6 +213,27 @@ TEST(spool, leaves_nothing_in_the_temporary_folder) {
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder));
   std::filesystem::remove_all(folder);
+}
+
+TEST(key_text_spool, returns_keys_in_their_order_from_memory_and_from_a_file) {
+  std::vector<std::string> all = {"", std::string(3'000'000, 'x'), std::string("\n\0", 2)};
+  for (int i = 0; i < 300'000; ++i) all.push_back("key " + std::to_string(i));
+  const std::vector<std::string_view> views(all.begin(), all.end());
+  for (const std::size_t limit : {std::size_t{0}, std::size_t{4} << 20, std::size_t{1} << 30}) {
+    std::string said;
+    key_text_spool spool([&](const std::string& sentence) { said += sentence; }, limit);
+    ASSERT_TRUE(spool.add(views));
+    EXPECT_EQ(spool.keys(), all.size());
+    EXPECT_EQ(said.empty(), limit == std::size_t{1} << 30) << said;
+    for (int time = 0; time < 2; ++time) {
+      std::vector<std::string> read;
+      ASSERT_TRUE(spool.for_each([&](std::span<const std::string_view> keys) {
+        read.insert(read.end(), keys.begin(), keys.end());
+        return bloomset::result<void>();
+      }));
+      EXPECT_TRUE(read == all);
+    }
+  }
 }
 
 }  // namespace

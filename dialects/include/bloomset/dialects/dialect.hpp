@@ -18,6 +18,7 @@
 #include <bloomset/storage.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -175,11 +176,28 @@ struct open_request {
   verification verify = verification::automatic;
 };
 
-/// The keys of a filter that is built once.
+/// Keys that can be read more than once: a span in memory, or files.
+struct key_source {
+  using sink = std::function<result<void>(std::span<const std::string_view>)>;
+
+  /// Passes all keys to `use`, many at a time and the same on each call, until `use` fails. Returns
+  /// that failure, or its own.
+  std::function<result<void>(const sink& use)> for_each = [](const sink&) -> result<void> {
+    return {};
+  };
+
+  /// The keys of a span, which must outlive the source.
+  static key_source of(std::span<const std::string_view> keys) {
+    return {[keys](const sink& use) { return use(keys); }};
+  }
+};
+
+/// The keys of a filter that is built once. Both may have repetitions.
 struct static_keys {
-  std::span<const std::string_view> members;
-  /// All keys that will ever be queried. Members may be missing or repeated here.
-  std::span<const std::string_view> universe;
+  key_source members;  ///< read once
+  /// All keys that will ever be queried. Members may be missing here. A clubcard reads them twice,
+  /// and keeps those that it needs; a cascade keeps all.
+  key_source universe;
 };
 
 /// One row of the registry.
