@@ -25,6 +25,7 @@ void say(std::string_view verb, std::string_view text) {
 void finish(key_input& input, std::string_view verb) {
   input.quieten();
   if (const std::string skipped = input.skipped(); !skipped.empty()) say(verb, skipped);
+  if (const std::string permits = input.exceptions(); !permits.empty()) say(verb, permits);
   if (!input.incomplete().empty()) say(verb, "warning: " + input.incomplete());
   if (const std::string form = input.unread_form(); !form.empty()) say(verb, "warning: " + form);
 }

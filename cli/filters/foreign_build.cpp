@@ -39,7 +39,10 @@ result<void> insert_keys(dialects::foreign_filter& filter, key_input& input) {
     if (!inserted) return fail(inserted.error());
     if (inserted->done == batch.keys.size()) return {};
     const std::size_t line = batch.line_of_key(inserted->done);
-    return fail(errc::full, fmt::format("{}: no room", input.position_of_line(batch, line)));
+    return fail(errc::full,
+                fmt::format("{}: the filter is full and cannot store this key; give a larger "
+                            "--capacity",
+                            input.position_of_line(batch, line)));
   });
 }
 

@@ -21,8 +21,27 @@
 namespace bloomset::cli {
 namespace {
 
+/// Whether a file begins with at least one line of text: no control characters but those of text.
+bool is_text(std::span<const std::byte> bytes) noexcept {
+  constexpr std::size_t looked_at = 4096;
+  const auto first = bytes.first(std::min(bytes.size(), looked_at));
+  const bool has_line =
+      bytes.size() > looked_at || std::ranges::find(first, std::byte{'\n'}) != first.end();
+  return has_line && std::ranges::all_of(first, [](std::byte b) {
+           const auto c = std::to_integer<unsigned char>(b);
+           return c >= ' ' || (c >= '\t' && c <= '\r');
+         });
+}
+
 /// The failure for a file that is not a Bloomset filter, with the formats that it may have.
-failure no_filter(failure why, const dialects::guess& guess) {
+failure no_filter(failure why, const dialects::guess& guess, const std::string& name,
+                  std::span<const std::byte> bytes) {
+  if (is_text(bytes)) {
+    return fail(errc::unsupported,
+                fmt::format("{0}: this is text, not a filter; if its lines are keys, 'bloomset "
+                            "build -o FILE {0}' makes a filter of them",
+                            name));
+  }
   std::vector<std::string> options;
   options.reserve(guess.perhaps.size());
   for (const auto* row : guess.perhaps) options.push_back(fmt::format("--format {}", row->name));
@@ -211,7 +230,7 @@ result<opened_filter> filter_opener::open_foreign(const std::string& name,
                                                  "program wrote it",
                                                  name, known->what, known->remedy));
     }
-    return no_filter(read_stored(bytes, verify, name).error(), guess);
+    return no_filter(read_stored(bytes, verify, name).error(), guess, name, bytes.bytes());
   }
   seen_.push_back(format);
   dialects::option_list own;

@@ -142,6 +142,8 @@ result<input_options> input_of_universe(const input_options& members,
   }
   input_options universe = members;
   universe.names = names;
+  // A query may look up more keys than a member has, such as the parents of a domain.
+  universe.keys.why = keys::purpose::ask;
   return universe;
 }
 

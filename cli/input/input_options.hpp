@@ -42,8 +42,8 @@ struct input_options {
 /// the argument, `what`, with its number if there are several, but not the file.
 result<void> check_unshown(std::span<const std::string> names, std::string_view what);
 
-/// The input of --universe, all keys that will be queried: it is read as the members' is. Fails
-/// with invalid_argument if both would read stdin.
+/// The input of --universe: each line is read as a query of it will be, with all keys that it looks
+/// up. Fails with invalid_argument if both inputs would read stdin.
 result<input_options> input_of_universe(const input_options& members,
                                         const std::vector<std::string>& names);
 

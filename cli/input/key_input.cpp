@@ -205,6 +205,12 @@ std::string key_input::form_of(const file_form& of) const {
         "NUL ends its keys",
         file);
   }
+  if (2 * of.digests > of.lines) {
+    return fmt::format(
+        "{} of {} begin with a digest already, and --keys {} makes another digest of each; --keys "
+        "hex reads digests alone, and --keys pwned reads them with a count",
+        of.digests == of.lines ? "all lines" : "most lines", file, choice_.reader);
+  }
   const bool marked =
       kind_->keeps_mark && !format_.drop_mark && of.text.mark == byte_order_mark::utf8;
   // A last line without an end does not count.
@@ -253,6 +259,7 @@ void key_input::account(std::size_t file, const text_form& form, const reading& 
   if (read.lines != 0) last_.text = form;  // the end of all input has none
   last_.lines += read.lines;
   last_.crs += read.crs;
+  last_.digests += read.digests;
   const std::uint64_t first_line = positions_.append(file, read);
   key_bytes_.add(read.key_bytes);
   if (read.skipped != 0 && skipped_ == 0) {
@@ -260,6 +267,7 @@ void key_input::account(std::size_t file, const text_form& form, const reading& 
                                  read.wrong->why.message);
   }
   skipped_ += read.skipped;
+  exceptions_ += read.exceptions;
 }
 
 failure key_input::wrong(std::size_t file, std::uint64_t line, const failure& why) const {
@@ -283,6 +291,18 @@ std::string key_input::skipped() const {
   if (skipped_ == 0) return {};
   return fmt::format("{} line{} skipped; the first is {}", format_count(skipped_),
                      skipped_ == 1 ? " was" : "s were", first_skipped_);
+}
+
+std::string key_input::exceptions() const {
+  if (exceptions_ == 0) return {};
+  if (exceptions_ == 1) {
+    return "1 line is an exception, which a filter cannot store, so the names that it permits may "
+           "match";
+  }
+  return fmt::format(
+      "{} lines are exceptions, which a filter cannot store, so the names that they permit may "
+      "match",
+      format_count(exceptions_));
 }
 
 std::string key_input::shown(std::string_view line, std::size_t number,

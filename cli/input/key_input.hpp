@@ -86,8 +86,11 @@ class key_input {
 
   /// A sentence with the number of skipped lines and the first one; empty if there are none.
   std::string skipped() const;
-  /// A sentence about the first file that is perhaps not what it was read as: with NUL bytes, or
-  /// with CRs or a byte-order mark that became part of keys. Empty if there is none.
+  /// A sentence with the number of lines that permit what others block; empty if there are none.
+  std::string exceptions() const;
+  /// A sentence about the first file that is perhaps not what it was read as: with NUL bytes, with
+  /// CRs or a byte-order mark that became part of keys, or with digests that were digested. Empty
+  /// if there is none.
   std::string unread_form() const { return form_.empty() ? form_of(last_) : form_; }
   /// A sentence about a folder that lacks files; empty if there is none.
   const std::string& incomplete() const noexcept { return incomplete_; }
@@ -107,12 +110,13 @@ class key_input {
 
   result<void> open_next();
   void end_file();
-  /// Line ends and NUL bytes of one file, which end_file() warns of.
+  /// Line ends, NUL bytes and digests of one file, which end_file() warns of.
   struct file_form {
     std::size_t file = 0;
     text_form text;
     std::uint64_t lines = 0;
     std::uint64_t crs = 0;
+    std::uint64_t digests = 0;
   };
 
   std::string form_of(const file_form& of) const;
@@ -134,6 +138,7 @@ class key_input {
   std::optional<failure> pending_;  // the failure to return after the lines before it
   key_positions positions_;
   key_sizes key_bytes_;
+  std::uint64_t exceptions_ = 0;
   std::uint64_t skipped_ = 0;
   std::string first_skipped_;
   std::string incomplete_;

@@ -10,6 +10,18 @@ namespace {
 
 constexpr char partition_tab = std::to_integer<char>(partition_separator);
 
+/// Whether a line begins with so many hexadecimal digits, and nothing but a count or a name
+/// follows.
+bool begins_with_digits(std::string_view line, std::size_t digits) noexcept {
+  if (line.size() < digits) return false;
+  const auto is_digit = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+  };
+  constexpr std::string_view ends = ": \t\r";
+  return std::ranges::all_of(line.substr(0, digits), is_digit) &&
+         (line.size() == digits || ends.find(line[digits]) != std::string_view::npos);
+}
+
 }  // namespace
 
 std::size_t key_batch::line_of_key(std::size_t key) const noexcept {
@@ -39,6 +51,15 @@ result<record_keys> record_keys::make(const key_choice& choice) {
     return fail(partition.error().code, "--partition: " + partition.error().message);
   }
   return record_keys(std::move(*reader), std::move(*partition), choice);
+}
+
+std::size_t record_keys::digits_of_digest(std::string_view reader) {
+  const std::string_view name = reader.substr(0, reader.find(':'));
+  constexpr std::size_t of_16_bytes = 32;
+  constexpr std::size_t of_20_bytes = 40;
+  constexpr std::size_t of_32_bytes = 64;
+  if (name == "md4" || name == "md5" || name == "ntlm") return of_16_bytes;
+  return name == "sha1" ? of_20_bytes : name == "sha256" ? of_32_bytes : 0;
 }
 
 void record_keys::begin_file(std::size_t number, std::string_view name) {
@@ -103,6 +124,7 @@ result<void> record_keys::read_keys(std::string_view line) {
 
 bool record_keys::read(std::string_view line, reading& so_far) {
   const std::size_t before = keys_.size();
+  const std::uint64_t exceptions = reader_->exceptions();
   if (auto ok = read_keys(line); !ok) {
     so_far.stopped = !skip_bad_;
     if (!so_far.wrong) so_far.wrong = {so_far.lines, std::move(ok.error())};
@@ -113,8 +135,10 @@ bool record_keys::read(std::string_view line, reading& so_far) {
   const std::size_t made = keys_.size() - before;
   for (const std::string_view key : keys_.all().subspan(before)) so_far.key_bytes.add(key.size());
   so_far.keys += made;
+  so_far.exceptions += reader_->exceptions() - exceptions;
   so_far.key_per_line &= made == 1;
   so_far.crs += ends_in_cr(line) ? 1 : 0;
+  if (digest_digits_ != 0 && begins_with_digits(line, digest_digits_)) ++so_far.digests;
   ++so_far.lines;
   lines_.push_back(line);
   ends_.push_back(static_cast<std::uint32_t>(keys_.size()));

@@ -114,6 +114,8 @@ struct reading {
   bool key_per_line = true;         ///< each line has one key
   key_sizes key_bytes = {};         ///< unless each line is its own key
   std::uint64_t crs = 0;            ///< lines that a CR ends
+  std::uint64_t digests = 0;        ///< lines that are digests as the reader makes them of lines
+  std::uint64_t exceptions = 0;     ///< lines that permit what others block
   std::uint64_t skipped = 0;        ///< wrong lines
   std::optional<wrong_line> wrong;  ///< the first skipped line, or the line that ended the reading
   bool stopped = false;             ///< at the wrong line, which `lines` does not count
@@ -153,7 +155,10 @@ class record_keys {
         partition_(std::move(partition)),
         skip_bad_(choice.skip_bad),
         is_blank_(choice.is_blank),
+        digest_digits_(digits_of_digest(choice.reader)),
         accepts_(choice.accepts) {}
+
+  static std::size_t digits_of_digest(std::string_view reader);
 
   result<void> read_keys(std::string_view line);
   result<void> read_partitioned(std::string_view line);
@@ -162,6 +167,7 @@ class record_keys {
   std::unique_ptr<keys::reader> partition_;  // null: keys have no partition
   bool skip_bad_;
   blank_lines is_blank_;
+  std::size_t digest_digits_;  // of the digests that the reader makes of lines; 0 for other readers
   std::function<result<void>(std::string_view key)> accepts_;
   std::optional<std::size_t> file_;
   std::vector<std::string_view> lines_;

@@ -56,10 +56,15 @@ std::string without_list_form(std::string_view reader) {
   return text;
 }
 
-/// The name of a reader if its keys are digests of 16 bytes of the line; empty for others.
+/// The reader of texts that makes the same keys of 16 bytes; empty if a reader makes none of that
+/// size, or may make those of several readers.
 std::string_view short_digest(std::string_view reader) {
-  const std::string_view name = reader.substr(0, reader.find(':'));
-  return name == "md4" || name == "md5" || name == "ntlm" ? name : std::string_view();
+  const auto colon = reader.find(':');
+  const std::string_view name = reader.substr(0, colon);
+  if (name == "pwned") return "ntlm";  // or SHA-1, whose keys have another size
+  if (name == "md4" || name == "md5" || name == "ntlm") return name;
+  if (name != "password" || colon == std::string_view::npos) return {};
+  return reader.substr(colon + 1) == "md4" ? "md4" : "ntlm";
 }
 
 /// Whether keys of both readers can be the same. Bytes of digests can be, whatever the digests were

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bloomset/keys/content.hpp>
 #include <bloomset/plan/units.hpp>
@@ -112,6 +113,11 @@ result<std::string> choose_digest(const query& asked, const std::string& given) 
   return chosen;
 }
 
+/// Whether labels say in which form a filter has its digests.
+bool names_form(const labelled_filter& filter) {
+  return filter.labels != nullptr && !digest_of_labels(filter).empty();
+}
+
 /// Fails if no key of the digest's size can be in a filter.
 result<void> check_size(const query& asked, std::string_view digest, std::string_view key) {
   for (const labelled_filter& filter : asked.labels()) {
@@ -126,6 +132,47 @@ result<void> check_size(const query& asked, std::string_view digest, std::string
   const auto accepts = asked.key_check();
   return accepts ? accepts(key) : result<void>();
 }
+
+/// The bytes that lower-case hexadecimal digits give.
+std::string bytes_of(std::string_view digits) {
+  const auto value = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+    bytes += static_cast<char>(value(digits[i]) * 16 + value(digits[i + 1]));
+  }
+  return bytes;
+}
+
+/// A digest in the forms that filters have it in, each with its reader. A filter whose labels do
+/// not name the form may have been built with another one than the user states, and then knows no
+/// file.
+class digest_forms {
+ public:
+  explicit digest_forms(std::string_view reader)
+      : name_(reader.substr(0, reader.find(':'))), stated_(reader) {}
+
+  static constexpr std::size_t count = 3;
+  std::string reader(std::size_t form) const {
+    constexpr std::array<std::string_view, count> arguments = {"", ":upper", ":lower"};
+    return name_ + std::string(arguments[form]);
+  }
+  bool is_stated(std::size_t form) const { return reader(form) == stated_; }
+  static std::string key(std::string_view digits, std::size_t form) {
+    constexpr std::size_t as_bytes = 0;
+    constexpr std::size_t in_upper_case = 1;
+    std::string text(digits);
+    for (char& c : text) {
+      const bool is_letter = form == in_upper_case ? c >= 'a' && c <= 'f' : c >= 'A' && c <= 'F';
+      if (is_letter) c = static_cast<char>(c ^ 0x20);
+    }
+    return form == as_bytes ? bytes_of(text) : text;
+  }
+
+ private:
+  std::string name_;
+  std::string stated_;
+};
+using form_counts = std::array<std::uint64_t, digest_forms::count>;
 
 /// The answer for one file.
 struct outcome {
@@ -144,12 +191,15 @@ std::string json_text(std::string_view text) {
 class worker {
  public:
   worker(const query& asked, const file_check& options,
-         std::unique_ptr<keys::content_digest> digest, std::string_view digest_name)
+         std::unique_ptr<keys::content_digest> digest, std::string_view digest_name,
+         const digest_forms* forms)
       : asked_(asked),
         options_(options),
         digest_(std::move(digest)),
         digest_name_(digest_name),
+        forms_(forms),
         said_(asked.filters()),
+        said_of_form_(asked.filters()),
         piece_(piece_bytes) {}
 
   outcome check(const std::string& name) {
@@ -170,6 +220,7 @@ class worker {
       return made;
     }
     made.selected = *selected != 0;
+    if (forms_ != nullptr) count_forms(name);
     if (!made.selected || options_.count || options_.quiet) return made;
     if (options_.json) {
       made.text =
@@ -190,7 +241,25 @@ class worker {
     return made;
   }
 
+  /// Per form of the digest, the files that are known by it and not by the stated one.
+  const form_counts& known_by() const noexcept { return known_by_; }
+
  private:
+  void count_forms(std::string_view line) {
+    const auto is_known = [](const answers& said) {
+      return std::ranges::any_of(said.lines, [](const bool* known) { return known[0]; });
+    };
+    if (is_known(said_)) return;
+    const std::string digits = digest_->shown(keys_.all().front());
+    for (std::size_t form = 0; form < digest_forms::count; ++form) {
+      if (forms_->is_stated(form)) continue;
+      const std::string key = digest_forms::key(digits, form);
+      const std::string_view view = key;
+      const key_batch batch{.lines = {&line, 1}, .keys = {&view, 1}, .ends = {}};
+      if (asked_.ask(batch, said_of_form_) && is_known(said_of_form_)) ++known_by_[form];
+    }
+  }
+
   /// Digests a file, and returns its size.
   result<std::uint64_t> read(const std::string& name) {
     keys_.clear();
@@ -228,7 +297,10 @@ class worker {
   const file_check& options_;
   std::unique_ptr<keys::content_digest> digest_;
   std::string_view digest_name_;
+  const digest_forms* forms_;  // null: the filters name their form
+  form_counts known_by_{};
   answers said_;
+  answers said_of_form_;
   std::vector<char> piece_;
   keys::key_list keys_;
 };
@@ -273,6 +345,12 @@ class printer {
   std::optional<failure> broken_;
 };
 
+std::uint64_t known_files(const query& asked, const file_list& list, const printer& printed) {
+  return asked.selects() == selection::members
+             ? printed.selected()
+             : list.names.size() - printed.failed() - printed.selected();
+}
+
 void report(const query& asked, const file_list& list, const printer& printed) {
   const std::uint64_t read = list.names.size() - printed.failed();
   const std::uint64_t selected = printed.selected();
@@ -280,7 +358,7 @@ void report(const query& asked, const file_list& list, const printer& printed) {
   if (asked.selects() == selection::unknown) {
     text += fmt::format(", {} without an answer", format_count(selected));
   } else {
-    const std::uint64_t known = asked.selects() == selection::members ? selected : read - selected;
+    const std::uint64_t known = known_files(asked, list, printed);
     text += fmt::format(": {} known, {} unknown", format_count(known), format_count(read - known));
   }
   if (list.special != 0) {
@@ -291,6 +369,22 @@ void report(const query& asked, const file_list& list, const printer& printed) {
   note(text);
 }
 
+/// Warns if more files are known by another form of the digest than by the stated one. False
+/// positives alone are as many for each form.
+void report_forms(const digest_forms& forms, const std::vector<worker>& workers,
+                  std::uint64_t files, std::uint64_t known) {
+  form_counts total{};
+  for (const worker& one : workers) {
+    for (std::size_t form = 0; form < total.size(); ++form) total[form] += one.known_by()[form];
+  }
+  constexpr std::uint64_t one_in = 50;
+  const auto most = static_cast<std::size_t>(std::ranges::max_element(total) - total.begin());
+  if (total[most] <= 2 * known + files / one_in) return;
+  say(verb, fmt::format("warning: {} known by this form of the digest, but {} by --keys {}",
+                        known == 0 ? "no file is" : format_count(known, "file") + " may be",
+                        format_count(total[most]), forms.reader(most)));
+}
+
 }  // namespace files
 }  // namespace
 
@@ -298,6 +392,10 @@ result<status> check_files(const query& asked, const file_check& options) {
   using namespace files;
   const auto digest = choose_digest(asked, options.digest);
   if (!digest) return fail(digest.error());
+  const digest_forms forms(*digest);
+  const bool compares = !options.digest.empty() && !options.quiet && !asked.is_remote() &&
+                        asked.selects() != selection::unknown && !asked.key_check() &&
+                        std::ranges::none_of(asked.labels(), names_form);
   std::vector<worker> workers;
   const unsigned thread_count = asked.is_remote() ? 1 : threads_for_blocks(0);
   for (unsigned i = 0; i < thread_count; ++i) {
@@ -308,7 +406,7 @@ result<status> check_files(const query& asked, const file_check& options) {
       if (auto ok = (*made)->finish(keys); !ok) return fail(std::move(ok.error()));
       if (auto ok = check_size(asked, *digest, keys.all().front()); !ok) return fail(ok.error());
     }
-    workers.emplace_back(asked, options, std::move(*made), *digest);
+    workers.emplace_back(asked, options, std::move(*made), *digest, compares ? &forms : nullptr);
   }
   const auto list = list_files(options.roots);
   if (!list) return fail(list.error());
@@ -334,6 +432,9 @@ result<status> check_files(const query& asked, const file_check& options) {
     printed.out().append(fmt::format("{}\n", printed.selected()));
   if (auto ok = printed.out().flush(); !ok) return fail(ok.error());
   if (!options.quiet) report(asked, *list, printed);
+  if (compares) {
+    report_forms(forms, workers, list->names.size(), known_files(asked, *list, printed));
+  }
   if (printed.failed() != 0 || !list->unread.empty()) return status::error;
   return printed.selected() != 0 ? status::some : status::none;
 }

@@ -46,12 +46,19 @@ bool parquet(bytes_view bytes) noexcept {
   return has(bytes, 0, {0x15}) && (structures || numbers);
 }
 
+/// Version 2, a mode, and six bytes of zeros.
+bool poppy(bytes_view bytes) noexcept {
+  return has(bytes, 0, {2}) && bytes.size() >= 8 && bytes[1] <= std::byte{3} &&
+         has(bytes, 2, {0, 0, 0, 0, 0, 0});
+}
+
 /// The flags of version 1. With other flags or versions the next fields must be plausible too.
 bool dcso(bytes_view bytes) noexcept {
   std::array<std::byte, 48> first{};
   if (is_gzip(bytes)) {
     const auto came = gunzip_front(bytes, first);
-    return came >= 8 && dcso(bytes_view(first).first(came));
+    const auto front = bytes_view(first).first(came);
+    return came >= 8 && !poppy(front) && dcso(front);
   }
   if (bytes.size() < 8) return false;
   const auto flags = little_endian<std::uint64_t>(bytes.data());
@@ -132,12 +139,6 @@ bool clubcard(bytes_view bytes) noexcept {
 
 bool passwdqc(bytes_view bytes) noexcept {
   return has(bytes, 0, {'P', 'W', 'Q', '0'});
-}
-
-/// Version 2, a mode, and six bytes of zeros.
-bool poppy(bytes_view bytes) noexcept {
-  return has(bytes, 0, {2}) && bytes.size() >= 8 && bytes[1] <= std::byte{3} &&
-         has(bytes, 2, {0, 0, 0, 0, 0, 0});
 }
 
 struct beginning {

@@ -84,27 +84,99 @@ bool scalable_pybloom(const file_view& file) noexcept {
   return file.bytes.size() > first && file.at<std::uint64_t>(header) <= file.bytes.size() - first;
 }
 
-/// The bits, and after them the planned and the inserted number of keys, and the rate.
+/// The bytes of a filter of pyprobables for so many keys, if each place has so many bits.
+double bytes_of_pyprobables(std::uint64_t keys, double rate, double bits_per_place) noexcept {
+  const double places = std::ceil(-static_cast<double>(keys) * numeric::log(rate) /
+                                  (std::numbers::ln2 * std::numbers::ln2));
+  return std::ceil(places * bits_per_place / 8);
+}
+/// The planned number of keys, the inserted number and the rate, at the end of a file.
+struct pyprobables_footer {
+  std::uint64_t keys = 0;
+  double rate = 0;
+
+  static constexpr std::size_t bytes = 20;
+  /// Whether they follow so many bytes.
+  bool read(const file_view& file, std::size_t at) noexcept {
+    keys = file.at<std::uint64_t>(at);
+    rate = static_cast<double>(file.at<float>(at + 16));
+    return is_rate(rate) && keys != 0 && keys >> 50 == 0;
+  }
+};
+
+/// The bits, or counters of 32 bits, and a footer.
 bool pyprobables(const file_view& file) noexcept {
-  constexpr std::size_t footer = 20;
+  constexpr double counter_bits = 32;
+  if (file.bytes.size() <= pyprobables_footer::bytes) return false;
+  const std::size_t size = file.bytes.size() - pyprobables_footer::bytes;
+  pyprobables_footer footer;
+  if (!footer.read(file, size)) return false;
+  const auto is_size = [&](double planned, double tolerance) {
+    return std::fabs(planned - static_cast<double>(size)) <= tolerance;
+  };
+  return is_size(bytes_of_pyprobables(footer.keys, footer.rate, 1), 1) ||
+         is_size(bytes_of_pyprobables(footer.keys, footer.rate, counter_bits), counter_bits / 8);
+}
+
+/// Filters that grow: each is its number of keys and its bits. Their number precedes the footer.
+bool expanding_pyprobables(const file_view& file) noexcept {
+  constexpr std::uint64_t max_filters = 1 << 20;
+  constexpr std::size_t tail = 8 + pyprobables_footer::bytes;
+  if (file.bytes.size() <= tail) return false;
+  const std::size_t size = file.bytes.size() - tail;
+  const auto filters = file.at<std::uint64_t>(size);
+  pyprobables_footer footer;
+  if (filters == 0 || filters > max_filters || size % filters != 0) return false;
+  if (!footer.read(file, size + 8)) return false;
+  const auto each = static_cast<double>(size / filters) - 8;
+  return std::fabs(bytes_of_pyprobables(footer.keys, footer.rate, 1) - each) <= 1;
+}
+
+/// Counters of 32 bits, and at the end their columns, rows and the sum.
+bool count_min_sketch(const file_view& file) noexcept {
+  constexpr std::size_t footer = 16;
+  constexpr std::uint32_t max_rows = 1000;
   if (file.bytes.size() <= footer) return false;
-  const std::size_t bits = file.bytes.size() - footer;
-  const auto keys = file.at<std::uint64_t>(bits);
-  const auto rate = static_cast<double>(file.at<float>(bits + 16));
-  if (!is_rate(rate) || keys == 0 || keys >> 50 != 0) return false;
-  const double planned = std::ceil(-static_cast<double>(keys) * numeric::log(rate) /
-                                   (std::numbers::ln2 * std::numbers::ln2));
-  return std::fabs(std::ceil(planned / 8) - static_cast<double>(bits)) <= 1;
+  const std::size_t size = file.bytes.size() - footer;
+  const std::uint64_t columns = file.at<std::uint32_t>(size);
+  const std::uint64_t rows = file.at<std::uint32_t>(size + 4);
+  return rows != 0 && rows <= max_rows && columns * rows * 4 == size;
+}
+
+/// Fingerprints of 32 bits, some with a counter, and at the end the entries of a bucket and the
+/// limit of moves. Without another sign, these must be the usual ones.
+bool cuckoo_of_pyprobables(const file_view& file) noexcept {
+  constexpr std::size_t footer = 8;
+  constexpr std::uint32_t usual_moves = 500;
+  constexpr std::uint32_t max_entries = 16;
+  if (file.bytes.size() <= footer) return false;
+  const std::size_t size = file.bytes.size() - footer;
+  const auto entries = file.at<std::uint32_t>(size);
+  return entries != 0 && entries <= max_entries &&
+         file.at<std::uint32_t>(size + 4) == usual_moves && size % (std::size_t{entries} * 4) == 0;
 }
 
 /// The cookie of a bitmap of 32-bit numbers, without and with runs.
-bool roaring(const file_view& file) noexcept {
-  if (file.bytes.size() < 8) return false;
+bool roaring_at(const file_view& file, std::size_t at) noexcept {
+  if (file.bytes.size() < at + 8) return false;
   constexpr std::uint32_t max_containers = 65536;
-  const auto cookie = file.at<std::uint32_t>(0);
-  const auto containers = file.at<std::uint32_t>(4);
-  return (cookie == 12346 && containers != 0 && containers <= max_containers) ||
+  const auto cookie = file.at<std::uint32_t>(at);
+  const auto containers = file.at<std::uint32_t>(at + 4);
+  const bool may_be_empty = file.bytes.size() == at + 8;
+  return (cookie == 12346 && (containers != 0 || may_be_empty) && containers <= max_containers) ||
          (cookie & 0xffff) == 12347;
+}
+/// Such a bitmap, or of 64-bit numbers: how many of them, and before each the upper half.
+bool roaring(const file_view& file) noexcept {
+  constexpr std::size_t first_of_many = 12;
+  if (roaring_at(file, 0)) return true;
+  return roaring_at(file, first_of_many) && file.at<std::uint64_t>(0) != 0 &&
+         file.at<std::uint64_t>(0) >> 32 == 0;
+}
+
+/// A signature, version 1 and a number of functions; the bits are words of 32 bits.
+bool dolma(const file_view& file) noexcept {
+  return file.begins("\x17\xf1\xf0\x81\x01\0\0\0"sv);
 }
 
 bool commit_graph(const file_view& file) noexcept {
@@ -163,6 +235,15 @@ constexpr std::array rows = {
     unread_row{{"a filter of pybloom", python_remedy}, pybloom},
     unread_row{{"a scalable filter of pybloom", python_remedy}, scalable_pybloom},
     unread_row{{"a filter of pyprobables", python_remedy}, pyprobables},
+    unread_row{{"a filter of pyprobables that grows", python_remedy}, expanding_pyprobables},
+    unread_row{{"a count-min sketch of pyprobables",
+                "it estimates counts, so write the keys as lines, and build a filter of them"},
+               count_min_sketch},
+    unread_row{{"a cuckoo filter of pyprobables", python_remedy}, cuckoo_of_pyprobables},
+    unread_row{{"a filter of dolma or bff",
+                "its hash function depends on the program's build, so build a filter anew from the "
+                "texts with 'bloomset build'"},
+               dolma},
     unread_row{
         {"a Roaring bitmap",
          "it is an exact set of numbers, so write them as lines, and build a filter of them"},

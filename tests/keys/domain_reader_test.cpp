@@ -22,6 +22,8 @@ TEST(domain_reader, a_name_has_one_form) {
             texts{"xn--bcher-kva.example"});
   EXPECT_EQ(listed("domain", "_dmarc.a.example"), texts{"_dmarc.a.example"});
   EXPECT_EQ(listed("domain", "zip"), texts{"zip"});
+  EXPECT_EQ(listed("domain", "evil.example # a note"), texts{"evil.example"});
+  EXPECT_EQ(listed("domain", "# Title"), texts{});
 }
 
 TEST(domain_reader, a_query_has_all_parents) {
@@ -42,18 +44,24 @@ TEST(domain_reader, lists_have_five_forms) {
   }
   for (const char* line :
        {"evil.example CNAME .", "*.evil.example 300 IN CNAME *.", "evil.example IN A 0.0.0.0",
+        "evil.example IN 300 CNAME .", "evil.example 1h30m CNAME .",
         "evil.example cname rpz-drop. ; a comment"}) {
     EXPECT_EQ(listed("domain:rpz", line), texts{"evil.example"}) << line;
   }
+  // A rule of a top-level domain blocks all names in it.
+  EXPECT_EQ(listed("domain:adblock", "||zip^"), texts{"zip"});
   for (const char* none : {"; comment", "$TTL 60", "@ SOA a. b. 1 2 3 4 5", "  NS localhost.",
                            "good.example CNAME rpz-passthru."}) {
     EXPECT_EQ(listed("domain:rpz", none), texts{}) << none;
   }
   EXPECT_EQ(listed("domain:dnsmasq", "address=/evil.example/tracker.example/0.0.0.0"),
             (texts{"evil.example", "tracker.example"}));
-  EXPECT_EQ(listed("domain:dnsmasq", "address=/evil.example/#"), texts{"evil.example"});
-  EXPECT_EQ(listed("domain:dnsmasq", "local=/evil.example/"), texts{"evil.example"});
-  EXPECT_EQ(listed("domain:dnsmasq", "server=/evil.example/"), texts{"evil.example"});
+  for (const char* line :
+       {"address=/evil.example/#", "address=/evil.example/", "address=/evil.example/127.0.0.1",
+        "address=/evil.example/::", "address = /evil.example/0.0.0.0", "local=/evil.example/",
+        "server=/evil.example/ # a comment"}) {
+    EXPECT_EQ(listed("domain:dnsmasq", line), texts{"evil.example"}) << line;
+  }
   EXPECT_EQ(listed("domain:dnsmasq", "# comment"), texts{});
 }
 
@@ -70,7 +78,12 @@ TEST(domain_reader, lines_that_block_no_name_are_refused) {
       {"domain:rpz", "32.1.0.0.10.rpz-ip CNAME ."},
       {"domain:rpz", "evil.example.rpz.local. CNAME ."},
       {"domain:rpz", "evil.example"},
+      {"domain:rpz", "$ORIGIN example.rpz.local."},
+      {"domain:rpz", "$INCLUDE more.rpz"},
       {"domain:dnsmasq", "server=/corp.example/10.0.0.1"},
+      {"domain:dnsmasq", "local=/corp.example/10.0.0.1"},
+      {"domain:dnsmasq", "address=/intranet.example/10.1.2.3"},
+      {"domain:dnsmasq", "address=/intranet.example/eth0"},
       {"domain:dnsmasq", "cache-size=1000"},
       {"domain:dnsmasq", "address=/"},
       {"domain:dnsmasq", "address=//0.0.0.0"},
@@ -84,6 +97,32 @@ TEST(domain_reader, lines_that_block_no_name_are_refused) {
   EXPECT_NE(refused("domain:unbound").find("the forms are hosts, adblock, rpz and dnsmasq"),
             std::string::npos);
   EXPECT_NE(wrong("domain", "a b").find("is not a domain"), std::string::npos);
+}
+
+TEST(domain_reader, a_line_of_another_form_names_the_form) {
+  const std::pair<const char*, const char*> lines[] = {
+      {"0.0.0.0 evil.example", "domain:hosts"},     {":: evil.example", "domain:hosts"},
+      {"||evil.example^", "domain:adblock"},        {"! Title", "domain:adblock"},
+      {"evil.example CNAME .", "domain:rpz"},       {"$TTL 60", "domain:rpz"},
+      {"address=/evil.example/", "domain:dnsmasq"},
+  };
+  for (const auto& [line, form] : lines) {
+    EXPECT_NE(wrong("domain", line, purpose::insert).find(form), std::string::npos) << line;
+  }
+  EXPECT_EQ(wrong("domain", "a b", purpose::insert).find("domain:"), std::string::npos);
+}
+
+TEST(domain_reader, exceptions_are_counted) {
+  for (const auto& [form, line, count] :
+       {std::tuple{"domain:adblock", "@@||good.example^", 1U},
+        std::tuple{"domain:adblock", "||evil.example^", 0U},
+        std::tuple{"domain:rpz", "good.example CNAME rpz-passthru.", 1U},
+        std::tuple{"safe-browsing:adblock", "@@||good.example^", 1U}}) {
+    const auto reader = keys::make_reader(form, purpose::insert);
+    keys::key_list list;
+    ASSERT_TRUE(reader && (*reader)->read(line, list));
+    EXPECT_EQ((*reader)->exceptions(), count) << form << ' ' << line;
+  }
 }
 
 }  // namespace

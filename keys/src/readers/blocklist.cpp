@@ -131,11 +131,7 @@ bool is_own_name(std::string_view host) noexcept {
       all, [host](std::string_view own) { return std::ranges::equal(own, host, {}, {}, lower); });
 }
 
-enum class address_use : std::uint8_t {
-  none,   ///< not an address
-  block,  ///< of this machine, or of none
-  other,
-};
+}  // namespace
 
 address_use use_of_address(std::string_view text) noexcept {
   if (const auto groups = parse_ipv6(text.substr(0, text.find('%')))) {
@@ -150,6 +146,8 @@ address_use use_of_address(std::string_view text) noexcept {
   if (inet_pton(AF_INET, terminated.data(), bytes.data()) != 1) return address_use::none;
   return bytes[0] == 0 || bytes[0] == 127 ? address_use::block : address_use::other;
 }
+
+namespace {
 
 std::string_view take_word(std::string_view& text) noexcept {
   text.remove_prefix(std::min(text.find_first_not_of(spaces), text.size()));
@@ -213,11 +211,14 @@ bool blocks_whole_host(std::string_view option) noexcept {
 }
 
 /// The expression of a pattern after its host: `^`, a folder, or a page. None if there is none.
-result<std::string> adblock_expression(std::string_view host, std::string_view tail) {
+result<std::string> adblock_expression(std::string_view host, std::string_view tail,
+                                       one_part alone) {
   auto expression = all_of_host(host);
   if (!expression) return expression;
-  // A name of one part is asked for only as the host of a URL, so a top-level domain is not found.
-  if (expression->find('.') == std::string::npos || host.ends_with('.')) {
+  // Safe Browsing queries a name of one part only as the host of a URL, so it does not find a
+  // top-level domain.
+  const bool has_one_part = expression->find('.') == std::string::npos;
+  if ((has_one_part && alone == one_part::is_no_host) || host.ends_with('.')) {
     return wrong_line(fmt::format("{} is only a part of a host", in_quotes(host)));
   }
   for (const std::string_view all : {"", "^", "^*", "^|", "|", "/", "/*", "/^"}) {
@@ -236,7 +237,8 @@ result<std::string> adblock_expression(std::string_view host, std::string_view t
   return std::string(url->expression());
 }
 
-result<void> read_adblock_line(std::string_view rule, std::vector<std::string>& expressions) {
+result<void> read_adblock_line(std::string_view rule, std::vector<std::string>& expressions,
+                               one_part alone) {
   // Comments, the header, exceptions and rules for elements: none of them blocks a page.
   const bool header = rule.starts_with('[') && rule.ends_with(']');
   if (rule.starts_with('!') || rule.starts_with('#') || rule.starts_with("@@") || header) return {};
@@ -250,8 +252,8 @@ result<void> read_adblock_line(std::string_view rule, std::vector<std::string>& 
   }
   if (!anchored) {
     return wrong_line(fmt::format(
-        "{} does not name a host, as ||evil.example^ does; lists of hosts alone are read by "
-        "safe-browsing:hosts",
+        "{} does not name a host, as ||evil.example^ does; the form hosts reads a list of hosts "
+        "alone",
         in_quotes(rule)));
   }
   const std::size_t dollar = std::min(pattern.find('$'), pattern.size());
@@ -271,7 +273,7 @@ result<void> read_adblock_line(std::string_view rule, std::vector<std::string>& 
   const auto* const end =
       std::find_if_not(pattern.begin() + wildcard, pattern.end(), may_be_of_host);
   const auto size = static_cast<std::size_t>(end - pattern.begin());
-  auto expression = adblock_expression(pattern.substr(0, size), pattern.substr(size));
+  auto expression = adblock_expression(pattern.substr(0, size), pattern.substr(size), alone);
   if (!expression) {
     return wrong_line(fmt::format("{} names no host or page that can be listed: {}",
                                   in_quotes(rule), expression.error().message));
@@ -283,14 +285,14 @@ result<void> read_adblock_line(std::string_view rule, std::vector<std::string>& 
 }  // namespace
 
 result<void> read_list_line(std::string_view line, list_form form,
-                            std::vector<std::string>& expressions) {
+                            std::vector<std::string>& expressions, one_part alone) {
   line = trimmed(line);
   if (line.empty()) return {};
   switch (form) {
     case list_form::hosts:
       return read_hosts_line(line, expressions);
     case list_form::adblock:
-      return read_adblock_line(line, expressions);
+      return read_adblock_line(line, expressions, alone);
     case list_form::expressions:
       break;
   }

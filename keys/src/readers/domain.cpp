@@ -45,6 +45,33 @@ bool is_address(std::string_view name) noexcept {
   return std::ranges::all_of(name, [](char c) { return is_digit(c) || c == '.'; });
 }
 
+/// Without a '#' at the beginning or after a space, and all after it.
+std::string_view without_comment(std::string_view line) noexcept {
+  for (auto at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1)) {
+    if (at == 0 || spaces.find(line[at - 1]) != std::string_view::npos) {
+      return trimmed(line.substr(0, at));
+    }
+  }
+  return line;
+}
+
+/// The form of lists that a line is perhaps of, which is not a name; empty if none is likely.
+std::string_view likely_form(std::string_view line) noexcept {
+  std::string_view rest = line;
+  const std::string_view first = next_word(rest);
+  const std::string_view second = next_word(rest);
+  if (use_of_address(first) != address_use::none && !second.empty()) return "hosts";
+  if (line.starts_with("||") || line.starts_with("@@") || line.starts_with('!') ||
+      line.starts_with("[Adblock")) {
+    return "adblock";
+  }
+  for (const std::string_view option : {"address=/", "server=/", "local=/"}) {
+    if (line.starts_with(option)) return "dnsmasq";
+  }
+  const bool is_record = same_word(second, "CNAME") || same_word(second, "IN");
+  return is_record || line.starts_with(';') || line.starts_with('$') || first == "@" ? "rpz" : "";
+}
+
 class domain final : public reader {
  public:
   domain(domain_list form, purpose why) noexcept : form_(form), why_(why) {}
@@ -54,13 +81,16 @@ class domain final : public reader {
     record = without_mark(record);
     const bool is_indented =
         !record.empty() && spaces.find(record.front()) != std::string_view::npos;
-    record = trimmed(record);
+    // No domain has a '#', so it begins a comment in a list of names.
+    const bool is_name = why_ == purpose::ask || form_ == domain_list::names;
+    record = trimmed(is_name ? record.substr(0, record.find('#')) : record);
     if (record.empty()) return {};
     if (why_ == purpose::ask) return read_queried(record, keys);
     switch (form_) {
       case domain_list::hosts:
         return read_expressions(record, list_form::hosts, keys);
       case domain_list::adblock:
+        if (record.starts_with("@@")) count_exception();
         return read_expressions(record, list_form::adblock, keys);
       case domain_list::rpz:
         // An indented line continues a record, or has one more for the name before it.
@@ -70,7 +100,11 @@ class domain final : public reader {
       case domain_list::names:
         break;
     }
-    return add(without_wildcard(record), keys);
+    auto ok = add(without_wildcard(record), keys);
+    const std::string_view form = ok ? std::string_view() : likely_form(record);
+    if (form.empty()) return ok;
+    return no_domain(
+        fmt::format("{}; domain:{} reads lists of such lines", ok.error().message, form));
   }
 
   result<void> add(std::string_view text, key_list& keys) {
@@ -99,7 +133,7 @@ class domain final : public reader {
   /// The forms that Safe Browsing's reader knows: host/ is a domain, host/path is not.
   result<void> read_expressions(std::string_view record, list_form form, key_list& keys) {
     listed_.clear();
-    if (auto ok = read_list_line(record, form, listed_); !ok) return ok;
+    if (auto ok = read_list_line(record, form, listed_, one_part::is_host); !ok) return ok;
     for (const std::string_view expression : listed_) {
       if (expression.find('/') + 1 != expression.size()) {
         return no_domain(
@@ -112,13 +146,15 @@ class domain final : public reader {
 
   /// A line of a response policy zone (draft-vixie-dnsop-dns-rpz), in a zone file (RFC 1035, 5.1).
   result<void> read_rpz(std::string_view record, key_list& keys) {
-    if (record.starts_with(';') || record.starts_with('$')) return {};
+    if (record.starts_with(';')) return {};
     std::string_view rest = record.substr(0, record.find(';'));
     const std::string_view owner = next_word(rest);
+    if (owner.starts_with('$')) return read_directive(record, owner);
     std::string_view type = next_word(rest);
-    const bool is_number = !type.empty() && std::ranges::all_of(type, is_digit);
-    if (is_number) type = next_word(rest);  // the time to live
-    if (same_word(type, "IN")) type = next_word(rest);
+    // The time to live and the class, in any order.
+    while (same_word(type, "IN") || (!type.empty() && is_digit(type.front()))) {
+      type = next_word(rest);
+    }
     const std::string_view target = next_word(rest);
     // The records of the zone itself.
     if (owner == "@" || same_word(type, "SOA") || same_word(type, "NS")) return {};
@@ -129,7 +165,10 @@ class domain final : public reader {
                       "\"evil.example CNAME .\"",
                       in_quotes(record)));
     }
-    if (same_word(target, "rpz-passthru.")) return {};  // an exception
+    if (same_word(target, "rpz-passthru.")) {
+      count_exception();
+      return {};
+    }
     for (const std::string_view trigger :
          {".rpz-ip", ".rpz-client-ip", ".rpz-nsdname", ".rpz-nsip"}) {
       if (owner.ends_with(trigger)) {
@@ -146,32 +185,49 @@ class domain final : public reader {
     return add(without_wildcard(owner), keys);
   }
 
+  /// Names after $ORIGIN are relative to it, and $INCLUDE and $GENERATE stand for further names, so
+  /// a filter without them would answer "no".
+  static result<void> read_directive(std::string_view record, std::string_view name) {
+    if (same_word(name, "$TTL")) return {};
+    if (same_word(name, "$ORIGIN")) {
+      return no_domain(
+          fmt::format("{} gives the names after it another end; remove the line if it has "
+                      "only the zone's own name, else write all names relative to the zone",
+                      in_quotes(record)));
+    }
+    return no_domain(
+        fmt::format("{} stands for records that are not in this file", in_quotes(record)));
+  }
+
   /// A line of dnsmasq's configuration: address=/NAME/.../ADDRESS, and local= or server= without a
   /// server, which answers that the name does not exist.
   result<void> read_dnsmasq(std::string_view record, key_list& keys) {
-    if (record.starts_with('#')) return {};
-    const auto is_option = [&](std::string_view name) {
-      if (!record.starts_with(name)) return false;
-      record.remove_prefix(name.size());
-      return true;
-    };
-    const std::string_view line = record;
-    const bool forwards = is_option("server=/");
-    if (!forwards && !is_option("address=/") && !is_option("local=/")) {
+    const std::string_view line = without_comment(record);
+    if (line.empty()) return {};
+    const auto equals = std::min(line.find('='), line.size());
+    const std::string_view option = trimmed(line.substr(0, equals));
+    const std::string_view value = trimmed(line.substr(std::min(equals + 1, line.size())));
+    const bool has_address = option == "address";
+    if (!(has_address || option == "local" || option == "server") || !value.starts_with('/')) {
       return no_domain(
           fmt::format("{} is not a line that blocks names, such as "
                       "address=/evil.example/0.0.0.0",
                       in_quotes(line)));
     }
-    const auto last = record.rfind('/');
-    if (last == std::string_view::npos) {
-      return no_domain(fmt::format("{} has no / after the name", in_quotes(line)));
-    }
-    if (forwards && last + 1 != record.size()) {
+    const auto last = value.rfind('/');
+    if (last == 0) return no_domain(fmt::format("{} has no / after the name", in_quotes(line)));
+    const std::string_view target = value.substr(last + 1);
+    if (!has_address && !target.empty()) {
       return no_domain(
           fmt::format("{} sends queries to another server and blocks nothing", in_quotes(line)));
     }
-    for (std::string_view names = record.substr(0, last);;) {
+    if (!target.empty() && target != "#" && use_of_address(target) != address_use::block) {
+      return no_domain(fmt::format(
+          "{} gives a name a real address and does not block it; blocked names have 0.0.0.0, "
+          "127.0.0.1, ::, ::1, # or none",
+          in_quotes(line)));
+    }
+    for (std::string_view names = value.substr(1, last - 1);;) {
       const auto slash = names.find('/');
       if (auto ok = add(without_wildcard(names.substr(0, slash)), keys); !ok) return ok;
       if (slash == std::string_view::npos) return {};

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "rows.hpp"
 #include "text.hpp"
 
@@ -16,12 +18,13 @@ class hex final : public reader {
 
  private:
   result<void> read_record(std::string_view record, key_list& keys) override {
-    if (record.size() % 2 != 0) {
+    const bool has_pairs = record.size() % 2 == 0;
+    if (has_pairs && from_hex(record, keys.make(record.size() / 2))) return {};
+    if (!has_pairs && std::ranges::all_of(record, is_hex_digit)) {
       return fail(
           errc::invalid_argument,
           fmt::format("{} has an odd number of digits, but each byte has two", in_quotes(record)));
     }
-    if (from_hex(record, keys.make(record.size() / 2))) return {};
     return fail(
         errc::invalid_argument,
         fmt::format("{} has characters that are not hexadecimal digits", in_quotes(record)));

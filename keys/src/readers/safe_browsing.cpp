@@ -45,6 +45,7 @@ class safe_browsing final : public reader {
     if (record.empty()) return {};
     if (why_ == purpose::insert) {
       if (const auto digits = hash_digits(record)) return read_hash(*digits, keys);
+      if (form_ == list_form::adblock && record.starts_with("@@")) count_exception();
       listed_.clear();
       if (auto ok = read_list_line(record, form_, listed_); !ok) return ok;
       for (const std::string& expression : listed_) {

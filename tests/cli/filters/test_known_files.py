@@ -49,6 +49,20 @@ def test_hashlookups_filters_have_digits_in_upper_case(run, tree, format):
                                                      "sha1:upper")
 
 
+@pytest.mark.parametrize("given,right", [("sha1", "sha1:upper"), ("sha1:lower", "sha1:upper")])
+def test_another_form_of_the_digest_is_named(run, tree, given, right):
+    run("build", "-q", "-o", "known", "--format", "dcso", "--capacity", 100, input=digests("sha1", upper=True)).ok()
+    for select in ((), ("-v",), ("-c",), ("--json", "-v")):
+        said = run("check", *select, "known", "--files", "tree", "--keys", given)
+        assert said.err.endswith(b"check: warning: no file is known by this form of the digest, but 3 by --keys "
+                                 + right.encode() + b"\n"), said.err
+        assert b'"filters":["' not in said.out
+    assert b"warning" not in run("check", "known", "--files", "tree", "--keys", right).ok().err
+    assert b"warning" not in run("check", "known", "--files", "tree/z", "--keys", given).err
+    run("build", "-q", "-o", "plain", input=digests("sha1")).ok()
+    assert b"but 3 by --keys sha1:lower\n" in run("check", "plain", "--files", "tree", "--keys", "sha1").err
+
+
 def test_json(run, tree):
     for name in ("one", "two"):
         run("build", "-q", "-o", name, "--keys", "hex", input=digests("sha1")).ok()

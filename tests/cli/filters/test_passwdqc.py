@@ -235,7 +235,29 @@ def test_readers_of_other_hashes_are_warned_of(run):
     assert (said.code, said.out) == (1, b"") and b"made by --keys md4, so another reader may find none" in said.err
     run("check", "--strict", VECTORS / "md4-64.pwq", "--keys", "lines", input=b"16 bytes of text\n").refused(
         "made by --keys md4", "(--strict)")
+    for reader, line, stored in (("password:ntlm", b"password\n", "md4"), ("password:ntlm-cp1252", b"password\n", "md4"),
+                                 ("password:md4", b"password\n", "ntlm"),
+                                 ("pwned", b"8846F7EAEE8FB117AD06BDD830B7586C:3\n", "md4")):
+        said = run("check", VECTORS / {"md4": "md4-64.pwq", "ntlm": "ntlm.pwq"}[stored], "--keys", reader, input=line)
+        assert said.code == 1 and b"made by --keys %s" % stored.encode() in said.err, reader
+    said = run("build", "-o", "x", "--format", "passwdqc", "--with", "hash=md4", "--capacity", 5, "--keys", "pwned",
+               input=b"8846F7EAEE8FB117AD06BDD830B7586C:3\n").ok()
+    assert b"warning: the keys of x were made by --keys md4" in said.err
     assert run("check", VECTORS / "ntlm.pwq", "--keys", "ntlm", input=b"password\n").ok().err == b""
+
+
+def test_hashes_that_are_read_as_passwords_are_warned_of(run):
+    hashes = b"8846F7EAEE8FB117AD06BDD830B7586C:3\n32ED87BDB5FDC5E9CBA88547376818D4:2\n"
+    said = run("build", "-o", "x", "--format", "passwdqc", "--with", "hash=ntlm", "--capacity", 5, input=hashes).ok()
+    assert b"warning: all lines of stdin begin with a digest already" in said.err and b"--keys pwned" in said.err
+    said = run("check", VECTORS / "ntlm.pwq", input=hashes)
+    assert said.code == 1 and b"and --keys ntlm:cp1252 makes another digest of each" in said.err
+    assert run("check", "-c", VECTORS / "ntlm.pwq", "--keys", "pwned", input=hashes).err == b""
+
+
+def test_a_full_filter_names_the_capacity(run):
+    run("build", "-o", "x", "--format", "poppy", "--capacity", 5, input=b"".join(b"key %d\n" % i for i in range(9))).refused(
+        "stdin:6: the filter is full and cannot store this key; give a larger --capacity")
 
 
 def test_filters_are_not_merged(run):

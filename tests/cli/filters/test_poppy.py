@@ -1,6 +1,7 @@
 """Poppy's filters, version 2, with CIRCL's wheel poppy-py on the other side. pip installs it into a folder beside the
 build, once. Without pip or its index these tests are skipped, and with BLOOMSET_NEEDS_ENGINES they fail."""
 
+import gzip
 import os
 import pathlib
 import shutil
@@ -98,6 +99,14 @@ def test_what_differs_is_not_merged(run):
         run("build", "-q", "-o", name, "--format", "poppy", "--capacity", 50, *options, input=b"x\n").ok()
     for other in ("b", "c"):
         run("merge", "-o", "m", "a", other).refused("they were planned for different capacities, rates or modes")
+
+
+def test_a_compressed_filter_is_to_be_unpacked(run, tmp_path):
+    """DCSO's filters may be compressed, and begin like it, so the two must be told apart."""
+    run("build", "-q", "-o", "f", "--format", "poppy", "--capacity", 5, input=b"x\n").ok()
+    (tmp_path / "f.gz").write_bytes(gzip.compress((tmp_path / "f").read_bytes()))
+    for verb in (("info", "f.gz"), ("check", "f.gz")):
+        run(*verb, input=b"x\n").refused("f.gz: this is gzip-compressed, not a filter; unpack it with 'gzip -dc'")
 
 
 def test_info_shows_the_mode(run, info):

@@ -41,6 +41,17 @@ def test_every_key_of_the_universe_is_answered_exactly(run, info, kind, lines, u
     assert run("verify", "f.bloom").ok().out == b"f.bloom: ok\n"
 
 
+def test_a_universe_has_what_its_queries_look_up(run, kind, tmp_path):
+    """A query of a domain looks up its parents, which a universe of names therefore has, too."""
+    names = [f"host{i}.zone{i % 50}.example.org" for i in range(400)]
+    listed = [*names[:20], "zone7.example.org"]
+    (tmp_path / "all.txt").write_text("".join(name + "\n" for name in names))
+    run("build", "-q", "-o", "f", "--kind", kind, "--keys", "domain:hosts", "--universe", "all.txt",
+        input="".join(f"0.0.0.0 {name}\n" for name in listed).encode()).ok()
+    blocked = [name for name in names if name in listed or name.endswith(".zone7.example.org")]
+    assert run("check", "f", "all.txt").ok().out.decode().splitlines() == blocked
+
+
 def test_order_repetitions_packing_and_files_do_not_matter(run, kind, lines, universe, tmp_path):
     build(run, kind, "members.txt").ok()
     first = (tmp_path / "f.bloom").read_bytes()

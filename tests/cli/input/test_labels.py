@@ -77,6 +77,19 @@ def test_keys_of_another_size_than_the_filters_are_said(run, reader, line):
     assert done.code == 1 and b"none of the 2 queried keys has 20 bytes" in done.err and done.err.count(b"\n") == 1
 
 
+@pytest.mark.parametrize("name", ["md4", "md5", "ntlm", "sha1", "sha256"])
+def test_digests_of_digests_are_warned_of(run, name):
+    size = {"sha1": 40, "sha256": 64}.get(name, 32)
+    for end in ("", "  a file", ":12", "\r"):
+        lines = "".join(f"{i:0{size}x}{end}\n" for i in range(3)).encode()
+        said = run("build", "--force", "-o", "f", "--keys", name, input=lines).ok()
+        assert b"all lines of stdin begin with a digest already, and --keys %s makes another" % name.encode() in said.err
+    said = run("build", "--force", "-o", "f", "--keys", name, input=lines + b"a\n").ok()
+    assert b"most lines of stdin begin with" in said.err
+    for other in (f"{7:0{size - 1}x}\n", f"{7:0{size + 1}x}\n", "password\n", "g" * size + "\n"):
+        assert b"warning" not in run("build", "--force", "-o", "f", "--keys", name, input=other.encode()).ok().err
+
+
 def test_plain_lines_and_filters_of_other_programs_have_no_label(run, labels, tmp_path):
     run("build", "-o", "a", input=b"ann\n").ok()
     run("build", "-o", "b", "--keys", "lines", input=b"ann\n").ok()

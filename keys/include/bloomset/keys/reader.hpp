@@ -107,14 +107,23 @@ class reader {
   /// Sets the file of the following records. In some formats the file's name is part of the keys.
   virtual void begin_file(std::string_view name);
 
+  /// The number of records so far that permit what other records of a list block. They have no key,
+  /// because a filter has no exceptions for them.
+  std::uint64_t exceptions() const noexcept { return exceptions_; }
+
   /// Key `number` of those that read() made of the record, for display. Binary keys are shown as
   /// hexadecimal digits. A text is unchanged, and may have any bytes that the record has.
   virtual std::string shown(std::string_view record, std::size_t number,
                             std::string_view key) const;
 
+ protected:
+  void count_exception() noexcept { ++exceptions_; }
+
  private:
   /// `record` is not empty.
   virtual result<void> read_record(std::string_view record, key_list& keys) = 0;
+
+  std::uint64_t exceptions_ = 0;
 };
 
 /// When a reader's keys are bytes and not text.
