@@ -124,8 +124,9 @@ result<void> clubcard_keys::count(const certificate_source& members,
     if (!keys.held.empty()) choose(keys, counted[keys.number]);
     blocks_.push_back(&issuer);
   }
-  std::stable_sort(blocks_.begin(), blocks_.end(),
-                   [](const auto* a, const auto* b) { return a->second.rank > b->second.rank; });
+  std::ranges::sort(blocks_, [](const auto* a, const auto* b) {
+    return a->second.rank != b->second.rank ? a->second.rank > b->second.rank : a->first < b->first;
+  });
   for (std::size_t i = 0; i < blocks_.size(); ++i) blocks_[i]->second.number = i;
   return {};
 }
