@@ -37,10 +37,11 @@ bool is_text(std::span<const std::byte> bytes) noexcept {
 failure no_filter(failure why, const dialects::guess& guess, const std::string& name,
                   std::span<const std::byte> bytes) {
   if (is_text(bytes)) {
-    return fail(errc::unsupported,
-                fmt::format("{0}: this is text, not a filter; if its lines are keys, 'bloomset "
-                            "build -o FILE {0}' makes a filter of them",
-                            name));
+    return fail(
+        errc::unsupported,
+        fmt::format("{}: this is not a Bloomset filter but text; if its lines are keys, make a "
+                    "filter of them with 'bloomset build'",
+                    name));
   }
   std::vector<std::string> options;
   options.reserve(guess.perhaps.size());

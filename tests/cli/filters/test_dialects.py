@@ -425,7 +425,7 @@ def test_parquets_magic_tells_and_so_does_a_column(run, tmp_path):
     (tmp_path / "locked").write_bytes(b"PARE" + bytes(600) + b"PARE")
     run("info", "locked").refused("locked: the Parquet file's footer is encrypted")
     (tmp_path / "text").write_bytes(b"some text\n" * 20)
-    run("info", "text").refused("text: this is text, not a filter")
+    run("info", "text").refused("text: this is not a Bloomset filter but text")
     run("check", "text", "--column", "s").refused("text: ", "Parquet")
 
 

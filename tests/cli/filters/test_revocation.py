@@ -180,9 +180,10 @@ def large(tmp_path):
         subprocess.run(["awk", "NR % 100 == 7", "all"], stdout=file, cwd=tmp_path, check=True)
 
 
+@pytest.mark.skipif(not LIMITED, reason="a build of this size needs minutes under the sanitizers")
 def test_the_universe_of_a_clubcard_is_not_kept(run, tmp_path, large):
     build = ["build", "--format", "clubcard", "revoked", "-o"]
-    run(*build, "file.clubcard", "--universe", "all", preexec_fn=few_bytes if LIMITED else None).ok()
+    run(*build, "file.clubcard", "--universe", "all", preexec_fn=few_bytes).ok()
     with open(tmp_path / "all", "rb") as stream:
         run(*build, "stream.clubcard", "--universe", "-", stdin=stream).ok()
     assert (tmp_path / "stream.clubcard").read_bytes() == (tmp_path / "file.clubcard").read_bytes()

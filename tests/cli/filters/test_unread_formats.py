@@ -34,8 +34,8 @@ def test_git_writes_such_a_file(run, tmp_path):
 def test_our_own_and_texts_are_none_of_them(run, tmp_path):
     (tmp_path / "words").write_text("alpha\nbeta\n" * 100)
     for verb in ("info", "check"):
-        run(verb, "words", input=b"x\n").refused("words: this is text, not a filter; if its lines are keys, "
-                                                 "'bloomset build -o FILE words' makes a filter of them")
+        run(verb, "words", input=b"x\n").refused("words: this is not a Bloomset filter but text; if its lines are keys, "
+                                                 "make a filter of them with 'bloomset build'")
     run("add", "words", input=b"x\n").refused("this is not a Bloomset filter")
     run("build", "-q", "-o", "f", "words").ok()
     run("info", "f").ok()
