@@ -241,12 +241,12 @@ command dedup_command() {
       "bytes\n"
       "per distinct line remembers the lines seen, so a new line, one not seen before, is dropped\n"
       "with probability --fpr. At the end, dedup reports how many new lines may be missing.\n"
-      "--exact drops none of them, but keeps the lines themselves and 40 bytes for each.\n"
+      "With --exact, it drops no new line, but keeps the lines themselves and 40 bytes for each.\n"
       "\n"
       "Without --capacity and --memory, the filter grows as needed, and all cores work on it.\n"
       "When it reaches three quarters of --memory-limit, further new lines wait in temporary\n"
-      "files, and are printed at the end, in the order of the input. With --capacity or --memory\n"
-      "its size is fixed, and beyond its capacity more new lines are dropped.\n",
+      "files, and are printed at the end, in the order of the input. With --capacity or --memory,\n"
+      "the filter's size is fixed, and beyond its capacity new lines are dropped more often.\n",
       dedup::define};
 }
 

@@ -60,7 +60,7 @@ void explain_options::declare(CLI::App& app) {
   auto* size =
       app.add_option("--bits", bits,
                      "size of the array, in bits or counters (default 32), or slots of the exact "
-                     "filter (default: two more than members)");
+                     "filter (default: two more than there are members)");
   size->type_name("M");
   auto* formulas =
       repeatable(app, "--hash", hash,

@@ -330,8 +330,7 @@ command index_command() {
           "they take at\n"
           "most 1 GiB, an eighth of the machine's memory (or 256 MiB if that is more), or a "
           "quarter of\n"
-          "--memory-limit, whichever is least.\n"
-          "Further hashes go to temporary files in $TMPDIR.\n",
+          "--memory-limit, whichever is least. Further hashes go to temporary files in $TMPDIR.\n",
           index::define};
 }
 

@@ -87,7 +87,7 @@ std::optional<std::uint64_t> free_memory(const fs::path& root) {
 void memory_limit_option::declare(CLI::App& app) {
   option(app, "--memory-limit", text,
          "memory for filters, hashes and lines (default: half of the free memory); those that "
-         "do not fit go to temporary files in $TMPDIR if the verb can do that; a line longer "
+         "do not fit go to temporary files in $TMPDIR if the verb can use them; a line longer "
          "than SIZE is an error")
       .value("SIZE")
       .under(headings::limits);

@@ -332,11 +332,11 @@ command fetch_command() {
       "and layers\n"
       "of new keys. If the whole filter is smaller than the patches, fetch reads the filter "
       "instead. It\n"
-      "checks all of them by their SHA-256, and replaces FILE in one step. It keeps the manifest "
-      "in\n"
-      "FILE.manifest.json, so that it can refuse an older one. A transfer that was interrupted "
-      "continues\n"
-      "in the next run, from the bytes in FILE.*.part.\n",
+      "compares the SHA-256 digest of each file with the manifest, and replaces FILE in one step. "
+      "It\n"
+      "keeps the manifest in FILE.manifest.json, so that it can refuse an older one. A transfer "
+      "that was\n"
+      "interrupted continues in the next run, from the bytes in FILE.*.part.\n",
       fetch::define};
 }
 
