@@ -18,7 +18,7 @@ PACKAGES = BLOOMSET.parent / "languages"
 VECTORS = ROOT / "tests" / "languages" / "vectors.json"
 sys.path.append(str(ROOT / "tests" / "support"))
 
-# What verifies signatures: the oldest and the newest versions that the package allows.
+# The packages that verify signatures, in the oldest and the newest versions that the package allows.
 OLDEST_NOBLE = ("@noble/ed25519@2.3.0", "@noble/hashes@1.8.0")
 NEWEST_NOBLE = ("@noble/ed25519@3.2.0", "@noble/hashes@2.4.0")
 # No network, no services of the browser's own.

@@ -1,4 +1,4 @@
-// What follow() with a public key says of published folders, in any engine. test_signed.py makes the folders.
+// Follows published folders with a public key and prints the results, in any engine. test_signed.py makes the folders.
 
 const KEYS = ['user1', 'new1', 'mallory'];
 

@@ -117,7 +117,7 @@ class clubcard_keys {
   std::span<const issuer_map::pointer> blocks() const noexcept { return blocks_; }
 
  private:
-  /// What the first pass knows of an issuer that has members.
+  /// The state of the first pass for an issuer that has members.
   struct counted_issuer {
     distinct_sample universe;
     bool collects = true;  // the others may still be fewer than the members

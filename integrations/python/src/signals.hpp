@@ -42,7 +42,8 @@ class signal_breaks {
   std::size_t left_ = steps_between;
 };
 
-/// CPython's main thread. Python's own functions would tell it too, but to run them costs time.
+/// CPython's main thread, found once. Only Python's code can find it, which must not run within a
+/// batch, where it could hand the GIL to another thread.
 inline std::atomic<unsigned long> main_thread{0};
 
 /// Called at import. Without the module `threading` no thread was started. After a fork, the thread

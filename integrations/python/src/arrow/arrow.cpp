@@ -218,7 +218,7 @@ void refuse_uuids_as_text(py::handle relation, const ArrowSchema& schema) {
         "true, or cast them to VARCHAR if their text is the key");
 }
 
-/// What the object's method returns.
+/// Calls a method of the object without arguments, and returns its result.
 py::object called(py::handle object, const char* method) {
   const py::object function = object.attr(method);
   auto result = py::reinterpret_steal<py::object>(

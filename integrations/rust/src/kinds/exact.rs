@@ -72,7 +72,7 @@ pub(crate) struct PartitionedExact {
     last: Section,
 }
 
-/// What the directory says of a partition.
+/// The directory's entry of a partition: its columns, and whether it is negated.
 struct Class(u8);
 
 /// The columns of a partition that holds no key.
