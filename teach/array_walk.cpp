@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
-#include "teach/drawing.hpp"
-#include "teach/text_walk.hpp"
+#include "teach/text/drawing.hpp"
+#include "teach/text/text_walk.hpp"
 
 namespace bloomset::teach {
 namespace {

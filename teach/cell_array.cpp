@@ -6,7 +6,7 @@
 #include <bloomset/counting_bloom.hpp>
 #include <utility>
 
-#include "teach/text_walk.hpp"
+#include "teach/text/text_walk.hpp"
 
 namespace bloomset::teach {
 namespace {

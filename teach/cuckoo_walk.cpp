@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "teach/cuckoo_table.hpp"
-#include "teach/text_walk.hpp"
+#include "teach/text/text_walk.hpp"
 #include "teach/walks.hpp"
 
 namespace bloomset::teach {

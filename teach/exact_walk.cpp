@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "teach/exact_system.hpp"
-#include "teach/text_walk.hpp"
+#include "teach/text/text_walk.hpp"
 #include "teach/walks.hpp"
 
 namespace bloomset::teach {

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-#include "teach/text.hpp"
+#include "teach/text/text.hpp"
 
 namespace bloomset::teach {
 namespace {

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "teach/formula.hpp"
-#include "teach/text.hpp"
+#include "teach/text/text.hpp"
 
 namespace bloomset::teach {
 namespace {

@@ -10,7 +10,7 @@
 #include "teach/cell_array.hpp"
 #include "teach/hash_family.hpp"
 #include "teach/step.hpp"
-#include "teach/text.hpp"
+#include "teach/text/text.hpp"
 
 namespace bloomset::teach {
 

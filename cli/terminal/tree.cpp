@@ -11,7 +11,7 @@
 #include <bloomset/keys/reader.hpp>
 #include <string_view>
 
-#include "teach/text.hpp"
+#include "teach/text/text.hpp"
 #include "terminal/completion.hpp"
 #include "terminal/declare.hpp"
 

@@ -6,9 +6,9 @@
 #include <bloomset/bloom.hpp>
 #include <string>
 
-#include "teach/drawing.hpp"
 #include "teach/hash_family.hpp"
-#include "teach/text.hpp"
+#include "teach/text/drawing.hpp"
+#include "teach/text/text.hpp"
 
 namespace {
 

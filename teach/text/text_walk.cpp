@@ -1,4 +1,4 @@
-#include "teach/text_walk.hpp"
+#include "teach/text/text_walk.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "teach/text.hpp"
+#include "teach/text/text.hpp"
 
 namespace bloomset::teach {
 

@@ -1,4 +1,4 @@
-#include "teach/text.hpp"
+#include "teach/text/text.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "teach/drawing.hpp"
+#include "teach/text/drawing.hpp"
 
 #include <fmt/format.h>
 

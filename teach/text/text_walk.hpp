@@ -8,7 +8,7 @@
 
 #include "teach/member_set.hpp"
 #include "teach/step.hpp"
-#include "teach/text.hpp"
+#include "teach/text/text.hpp"
 
 namespace bloomset::teach {
 
