@@ -2,7 +2,7 @@
 
     python3 tests/languages/vectors.py PROGRAM > tests/languages/vectors.json
 
-`PROGRAM` is the command line, which opens the golden files and builds other filters. docs/reference/languages.md has the
+`PROGRAM` is the command line, which opens the golden files and builds other filters. docs/reference/module.md has the
 fields. tests/languages/test_vectors.py checks that the file is current.
 """
 

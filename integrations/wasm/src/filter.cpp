@@ -1,5 +1,5 @@
 // The functions of bloomset.wasm: every kind of filter, built, changed and queried. An instance of
-// the module has one filter. docs/reference/languages.md describes the calls.
+// the module has one filter. docs/reference/module.md describes the calls.
 
 #include <bloomset/advise.hpp>
 #include <bloomset/any_filter.hpp>
