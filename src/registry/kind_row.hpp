@@ -13,7 +13,6 @@
 // copies_to_plan_for. A static kind has no any_order: it gives the same bytes for any order. A kind
 // whose filters can have 128-bit hashes has
 //   equal_in_halves                 bytes at the begin of its parameters that both halves have
-//   alike
 // A kind that is built from members and other keys has of_two_sets. If its keys can have
 // partitions, `partitioned` is the type of such filters.
 
