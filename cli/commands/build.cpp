@@ -243,8 +243,8 @@ action define(CLI::App& app) {
       .under(headings::input);
   option(app, "--partition", options->input.keys.partition,
          "with --universe, divide the keys into partitions, such as the issuers of "
-         "certificates; the filter has no answer for keys of partitions that are not in the "
-         "universe; the partition of a line is found by a reader, such as fields:1 or csv:issuer")
+         "certificates; READER, such as fields:1 or csv:issuer, finds the partition of each line; "
+         "the filter has no answer for keys of partitions that are not in the universe; readers")
       .value("READER")
       .under(headings::input);
   flag(app, "--force", options->force, "replace the file if it exists").under(headings::output);
@@ -282,13 +282,13 @@ command build_command() {
       "\n"
       "Without --capacity and --memory, the filter is planned for the number of keys that "
       "are read,\n"
-      "which is known only at the end of the input. For\n" +
+      "which is known only at the end of the input. For " +
           kinds_that(reads_files_again, " and ") +
-          ", build therefore reads the files a\n"
-          "second time if each line is a key, and a third time if keys repeat. For other kinds, "
-          "and for\n"
-          "compressed files, files larger than a quarter of the machine's memory, and stdin, it "
-          "reads\n"
+          ", build therefore reads\n"
+          "the files a second time if each line is a key, and a third time if keys repeat. For "
+          "other kinds,\n"
+          "and for compressed files, files larger than a quarter of the machine's memory, and "
+          "stdin, it reads\n"
           "the input only once, and keeps the hashes of the keys, 8 or 16 bytes each. In memory "
           "they take\n"
           "at most 1 GiB, an eighth of the machine's memory (or 256 MiB if that is more), or a "
@@ -298,9 +298,8 @@ command build_command() {
           "Filters of the kinds " +
           kinds_that([](const kind_info& kind) { return kind.build != nullptr; }, " and ") +
           " are built once, from all keys, so the hashes of all\n"
-          "keys are always kept until then. If only --memory is given, without --fpr and "
-          "--capacity, such\n"
-          "a filter gets the lowest rate that is possible at this size.\n"
+          "keys are always kept until all are read. If only --memory is given, without --fpr and\n"
+          "--capacity, such a filter gets the lowest rate that is possible at this size.\n"
           "\n"
           "A filter of kind " +
           kinds_that([](const kind_info& kind) { return kind.build_of_two_sets != nullptr; },

@@ -364,8 +364,8 @@ action define(CLI::App& app) {
   option(app, "FILTER", options->filter, "a filter file, its http or https URL, or - for stdin")
       .required();
   option(app, "--filter", options->more_filters,
-         "another filter to query; each line is then printed after the names of the filters "
-         "that match, and a tab")
+         "another filter to query; the names of the filters that match, and a tab, are then "
+         "printed before each line")
       .value("F")
       .one_value_per_use()
       .under(headings::filter);

@@ -303,7 +303,7 @@ action define(CLI::App& app) {
   find_declared(app, "INPUT")
       .meaning(
           "files of keys, one key per line, plain or compressed with gzip, zstd, xz or bzip2; "
-          "'which' prints their names; with --compact, indexes");
+          "'which' prints their names; with --compact, INPUT is a list of indexes instead");
   options->input.writes_to = &options->target;
   return [options] { return run(*options); };
 }

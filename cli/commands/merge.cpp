@@ -242,8 +242,9 @@ action define(CLI::App& app) {
       &By == &merging
           ? fmt::format(
                 "two or more filters of the same kind and seed; {} filters of different sizes "
-                "are folded to the largest size that divides both; {} filters may have any size; "
-                "all others must have the same size; {} filters cannot be merged; - is stdin",
+                "are folded to the largest size that divides the sizes of all; {} filters may have "
+                "any size; all others must have the same size; {} filters cannot be merged; - is "
+                "stdin",
                 kinds_that(&abilities::fold, " and "),
                 kinds_that([](const kind_info& kind) { return kind.can.merge && kind.can.grow; }),
                 kinds_that([](const kind_info& kind) { return !kind.can.merge; }, " and "))

@@ -261,8 +261,8 @@ action define(CLI::App& app) {
       .value("N")
       .under(headings::kind);
   option(app, "--partitions", given->partitions,
-         "for --kind exact: the number of partitions, such as issuers of certificates, among which "
-         "members and other keys are spread evenly")
+         "for --kind exact: the number of partitions ('build --partition'), such as issuers of "
+         "certificates; members and other keys are assumed to be spread evenly among them")
       .value("N")
       .under(headings::kind);
   flag(app, "--deletable", given->wanted.deletable, "keys will be erased").under(headings::kind);

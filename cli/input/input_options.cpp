@@ -98,6 +98,12 @@ void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {
          "stdin is read if no file is given, or for -");
   declare_reading(app, why, has_filter);
   memory.declare(app);
+  if (has_filter) {
+    find_declared(app, "--memory-limit")
+        .meaning(
+            "memory for a line, and for decompressing a file (default: half of the free memory); "
+            "a line or file that needs more is an error");
+  }
 }
 
 void input_options::declare_reading(CLI::App& app, keys::purpose why, bool has_filter) {

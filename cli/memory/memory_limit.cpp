@@ -87,8 +87,8 @@ std::optional<std::uint64_t> free_memory(const fs::path& root) {
 void memory_limit_option::declare(CLI::App& app) {
   option(app, "--memory-limit", text,
          "memory for filters, hashes and lines (default: half of the free memory); those that "
-         "do not fit go to temporary files in $TMPDIR if the verb can use them; a line longer "
-         "than SIZE is an error")
+         "do not fit go to temporary files in $TMPDIR where possible; a line longer than SIZE is "
+         "an error")
       .value("SIZE")
       .under(headings::limits);
 }

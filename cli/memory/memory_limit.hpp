@@ -29,7 +29,7 @@ struct memory_limit {
   std::uint64_t for_filter() const noexcept { return bytes - for_waiting(); }
 };
 
-/// --memory-limit, the same for every verb that has it.
+/// --memory-limit, with the same default for every verb that has it.
 struct memory_limit_option {
   std::string text;
 

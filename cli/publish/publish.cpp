@@ -364,8 +364,9 @@ action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   option(app, "DIR", given->folder, "the folder that a web server serves").required();
   option(app, "FILTER", given->filter,
-         "the whole filter, which is the base of later layers; with --layer or --removed, it is "
-         "published only if these changes would make the rate too high or the files too large");
+         "the whole filter, which becomes the base of later layers; with --layer or --removed, it "
+         "is published only if there is no base yet, or if these changes would make the rate too "
+         "high, the layers too large or the exceptions too many");
   option(app, "--layer", given->layer, "files of the keys that are new since the last publication")
       .value("KEYS")
       .one_value_per_use()
