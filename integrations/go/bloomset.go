@@ -251,7 +251,8 @@ func (f *Filter) Close() error {
 	return nil
 }
 
-// Contains tells whether the key may be a member. False is certain. It panics if the filter is closed.
+// Contains tells whether the key may be a member. False is certain, except for keys without an answer: see [Filter.Covers].
+// It panics if the filter is closed.
 func (f *Filter) Contains(key string) bool { return f.ContainsBytes([]byte(key)) }
 
 // ContainsBytes is Contains for a key in a slice.
@@ -267,9 +268,22 @@ func (f *Filter) ContainsBytes(key []byte) bool {
 
 // ContainsMany answers many keys, which is faster. It panics if the filter is closed.
 func (f *Filter) ContainsMany(keys []string) []bool {
+	return f.answers("bloomset_may_contain_many", keys)
+}
+
+// Covers tells whether the filter has an answer for the key. False only in a filter of kind exact with partitions, for a
+// key whose partition it does not have: the bytes of the key before its first tab. Contains is then false and means
+// nothing. It panics if the filter is closed.
+func (f *Filter) Covers(key string) bool { return f.CoversMany([]string{key})[0] }
+
+// CoversMany is Covers for many keys.
+func (f *Filter) CoversMany(keys []string) []bool { return f.answers("bloomset_covers_many", keys) }
+
+// The answers of a call that writes a byte for each key.
+func (f *Filter) answers(name string, keys []string) []bool {
 	answers := make([]bool, len(keys))
 	err := f.batches(keys, func(first int, values []uint64) error {
-		_, err := f.instance.call("bloomset_may_contain_many", append(values, uint64(f.instance.answersAt))...)
+		_, err := f.instance.call(name, append(values, uint64(f.instance.answersAt))...)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,14 @@ import (
 	"testing"
 )
 
+type vectorRow struct {
+	Name, Kind, Hash, Seed, Answers string
+	Capacity, Count                 uint64
+	Labels                          map[string]string
+	Secret                          bool
+	Bytes                           []byte
+}
+
 type vectorFile struct {
 	Secret string
 	Keys   []string
@@ -20,14 +28,10 @@ type vectorFile struct {
 		Seed   string
 		Values []string
 	}
-	Filters []struct {
-		Name, Kind, Hash, Seed, Answers string
-		Capacity, Count                 uint64
-		Labels                          map[string]string
-		Secret                          bool
-		Bytes                           []byte
-	}
-	BuiltKeys struct {
+	Filters          []vectorRow
+	KeysInPartitions []string    `json:"keys_in_partitions"`
+	WithPartitions   []vectorRow `json:"filters_with_partitions"`
+	BuiltKeys        struct {
 		Prefix       string
 		Count, Times int
 	} `json:"built_keys"`
@@ -56,13 +60,19 @@ func readVectors(t *testing.T) (all vectorFile, keys []string, secret Key) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, digits := range all.Keys {
-		key, _ := hex.DecodeString(digits)
-		keys = append(keys, string(key))
-	}
+	keys = decoded(all.Keys)
 	bytes, _ := hex.DecodeString(all.Secret)
 	copy(secret[:], bytes)
 	return all, keys, secret
+}
+
+func decoded(all []string) []string {
+	var keys []string
+	for _, digits := range all {
+		key, _ := hex.DecodeString(digits)
+		keys = append(keys, string(key))
+	}
+	return keys
 }
 
 func answersOf(answers []bool) string {
@@ -75,7 +85,12 @@ func answersOf(answers []bool) string {
 
 func TestVectors(t *testing.T) {
 	all, keys, secret := readVectors(t)
-	for _, row := range all.Filters {
+	keysInPartitions := decoded(all.KeysInPartitions)
+	for i, row := range append(all.Filters, all.WithPartitions...) {
+		keys := keys
+		if i >= len(all.Filters) {
+			keys = keysInPartitions
+		}
 		t.Run(row.Name, func(t *testing.T) {
 			var how []Option
 			if row.Secret {
@@ -90,11 +105,13 @@ func TestVectors(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer filter.Close()
-				if answers := answersOf(filter.ContainsMany(keys)); answers != row.Answers {
-					t.Errorf("in a batch: %s", answers)
-				}
+				isMember, isCovered := filter.ContainsMany(keys), filter.CoversMany(keys)
 				for i, key := range keys {
-					if filter.Contains(key) != (row.Answers[i] == '1') {
+					member, covered := row.Answers[i] == '1', row.Answers[i] != '?'
+					if isMember[i] != member || isCovered[i] != covered {
+						t.Errorf("in a batch: key %q", key)
+					}
+					if filter.Contains(key) != member || filter.Covers(key) != covered {
 						t.Errorf("alone: key %q", key)
 					}
 				}

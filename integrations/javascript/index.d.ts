@@ -94,9 +94,22 @@ export interface KindInfo {
   options: Record<string, string>;
 }
 
-/** A filter of any kind. What its kind cannot do throws a BloomsetError with code `unsupported`. */
-export class Filter extends Reader {
+/** A filter that is queried. It may have 128-bit hashes or partitions, which `bloomset/reader` refuses. */
+declare class WholeReader extends Reader {
+  /** Whether the key may be a member. False is certain, except for keys without an answer: see covers(). */
+  has(key: Key): boolean;
+  /**
+   * Whether the filter has an answer for the key. False only in a filter of kind `exact` with partitions, for a key whose
+   * partition it does not have: the bytes of the key before its first tab. has() is then false and means nothing.
+   */
+  covers(key: Key): boolean;
+  /** The same for many keys. */
+  coversMany(keys: Iterable<Key>): boolean[];
   info(): Info;
+}
+
+/** A filter of any kind. What its kind cannot do throws a BloomsetError with code `unsupported`. */
+export class Filter extends WholeReader {
   labels: Record<string, string>;
   /** Adds a key; true if it certainly was not there before. */
   add(key: Key): boolean;
@@ -170,8 +183,7 @@ export interface Refreshed {
 }
 
 /** A filter that is published in a folder. It keeps the files, so it needs twice the memory of the filter. */
-export class FollowedFilter extends Reader {
-  info(): Info;
+export class FollowedFilter extends WholeReader {
   /**
    * Reads what the folder has new, and answers with it from then on. Every file is checked by the SHA-256 in the manifest.
    * After a failure nothing is changed. An older publication than the present one is refused.

@@ -3,7 +3,7 @@ import {open as openReader, type Reader} from 'bloomset/reader';
 import {openRemote, type RemoteFilter} from 'bloomset/remote';
 const words: Filter = await build(['ann', 7, 7n, new Uint8Array(3)], {kind: 'ribbon', fpr: '0.1%', labels: {source: 'x'}, layout: 'split'});
 const all: boolean[] = words.hasMany(new Set<Key>(['ann']));
-const one: boolean = words.has('ann');
+const one: boolean = words.has('ann') && words.covers('ann') && words.coversMany(new Set<Key>(['ann']))[0];
 const reader: Reader = await openReader(words.toBytes(), {key: await newKey()});
 const seed: bigint = reader.info().seed;
 words.labels = {a: 'b'};
@@ -21,7 +21,7 @@ const followed: FollowedFilter = await follow(new URL('https://example.org/pub/'
 const saved: Saved = followed.save();
 const comment: string | undefined = (await follow('pub', {publicKey: 'RW', saved})).trustedComment;
 const until: Date | undefined = (await follow('pub', {saved})).validUntil;
-const changed: boolean = (await followed.refresh()).changed && followed.has('x') && followed.info().fill > 0 && followed.manifest.layers[0].keys > 1;
+const changed: boolean = (await followed.refresh()).changed && followed.has('x') && followed.covers('x') && followed.info().fill > 0 && followed.manifest.layers[0].keys > 1;
 // @ts-expect-error: it is a promise
 const wrong: boolean = remote.has('x');
 // @ts-expect-error: a followed filter is the publisher's
@@ -30,6 +30,8 @@ followed.add('x');
 words.has({});
 // @ts-expect-error: the reader does not change filters
 reader.add('x');
+// @ts-expect-error: the reader opens no filters with partitions
+reader.covers('x');
 // @ts-expect-error: no such kind
 await create({kind: 'blom'});
 console.log(all, one, seed, rate, n, options, answers, comment, until, changed, wrong, remote.traffic.bytes);

@@ -43,8 +43,18 @@ export class SmallReader extends Reader {
   }
 }
 
+/** The same in the whole module, which also opens filters with partitions. */
+export class WholeReader extends Reader {
+  covers(key) {
+    return this.coversMany([key])[0];
+  }
+  coversMany(keys) {
+    return this[instanceOf].coversMany(keys);
+  }
+}
+
 /** A filter that is changed, too, as far as its kind can. */
-export class Filter extends Reader {
+export class Filter extends WholeReader {
   #change(name, keys) {
     const instance = this[instanceOf];
     let changed = 0;

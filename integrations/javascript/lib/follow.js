@@ -1,7 +1,7 @@
 // Filters that are published in a folder, and followed.
 
 import {BloomsetError} from './error.js';
-import {Reader, checkKey, instanceOf, openIn} from './filter.js';
+import {WholeReader, checkKey, instanceOf, openIn} from './filter.js';
 import {Connection, addressOf} from './http.js';
 import {MANIFEST, MAX_MANIFEST, patchesFrom, readManifest} from './manifest.js';
 import {MAX_SIGNATURE, readPublicKey, verify} from './signature.js';
@@ -86,7 +86,7 @@ async function check(bytes, expected, name) {
 }
 
 /** A filter that is published in a folder, with what was followed last. */
-export class FollowedFilter extends Reader {
+export class FollowedFilter extends WholeReader {
   #folder;
   #options;
   #newInstance;

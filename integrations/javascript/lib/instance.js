@@ -191,9 +191,18 @@ export class Instance {
 
   /** The answers for many keys, in the order of the keys. */
   mayContainMany(keys) {
+    return this.#queryMany('bloomset_may_contain_many', keys);
+  }
+
+  /** Whether the filter has an answer, for many keys. Only the whole module has this call. */
+  coversMany(keys) {
+    return this.#queryMany('bloomset_covers_many', keys);
+  }
+
+  #queryMany(name, keys) {
     const all = [];
     this.inBatches(keys, (bytes, ends, count, answers) => {
-      this.call('bloomset_may_contain_many', bytes, ends, count, answers);
+      this.call(name, bytes, ends, count, answers);
       const given = this.bytes;
       for (let i = answers, end = i + count; i < end; ++i) all.push(given[i] !== 0);
     });

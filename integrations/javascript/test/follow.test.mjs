@@ -14,9 +14,9 @@ const folder = mkdtempSync(path.join(os.tmpdir(), 'bloomset-'));
 test.after(() => rmSync(folder, {recursive: true}));
 const ADDRESS = 'http://lists.example/pub/';
 
-/** Publishes a filter as the only file; returns the manifest. */
-async function publish(keys, sequence, {more = {}, ...request} = {}) {
-  const bytes = (await build(keys, request)).toBytes();
+/** Publishes a filter, its bytes or its keys, as the only file; returns the manifest. */
+async function publish(filter, sequence, {more = {}, ...request} = {}) {
+  const bytes = ArrayBuffer.isView(filter) ? filter : (await build(filter, request)).toBytes();
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const base = {file: `${sha256.slice(0, 16)}.bloom`, bytes: bytes.length, sha256};
   const manifest = {format: 'bloomset-manifest-1', sequence, published: '2026-11-28T19:00:00Z', max_fpr: 0.02, labels: {}, base,
@@ -39,6 +39,18 @@ function served() {
 const offline = () => {
   throw new Error('there is no network');
 };
+
+test('a followed filter tells which keys have an answer', async () => {
+  const vectors = JSON.parse(readFileSync(process.env.BLOOMSET_VECTORS));
+  const row = vectors.filters_with_partitions.find((each) => !each.secret);
+  const base = Buffer.from(row.bytes, 'base64');
+  await publish(base, 1);
+  const followed = await follow(ADDRESS, {fetch: served()});
+  const keys = vectors.keys_in_partitions.map((hex) => Buffer.from(hex, 'hex'));
+  const covered = [...row.answers].map((answer) => answer !== '?');
+  assert.deepEqual(followed.coversMany(keys), covered);
+  assert.deepEqual(keys.map((key) => followed.covers(key)), covered);
+});
 
 test('what was saved is opened without the network, and refreshed', async () => {
   const manifest = await publish(['ann'], 1, {more: {valid_until: '2999-01-01T00:00:00Z'}});

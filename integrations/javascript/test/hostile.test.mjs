@@ -10,7 +10,8 @@ import {openRemote} from 'bloomset/remote';
 
 const vectors = JSON.parse(readFileSync(process.env.BLOOMSET_VECTORS));
 const secret = Uint8Array.from(Buffer.from(vectors.secret, 'hex'));
-const keys = vectors.keys.slice(0, 60).map((hex) => Uint8Array.from(Buffer.from(hex, 'hex')));
+const keys = [...vectors.keys.slice(0, 60), ...vectors.keys_in_partitions.slice(0, 60)]
+  .map((hex) => Uint8Array.from(Buffer.from(hex, 'hex')));
 const CHANGES = 60;  // of each file
 
 // A generator of numbers below n (Knuth's constants), the same in each run.
@@ -54,7 +55,7 @@ function check(error, file) {
   assert.notEqual(error.code, 'out_of_memory', error.message);
 }
 
-for (const row of vectors.filters) {
+for (const row of [...vectors.filters, ...vectors.filters_with_partitions]) {
   test(row.name, async () => {
     const key = row.secret ? secret : undefined;
     const original = Buffer.from(row.bytes, 'base64');
@@ -66,6 +67,7 @@ for (const row of vectors.filters) {
           const filter = await way(file, {key});
           if (way === info) continue;
           assert.equal(filter.hasMany(keys).length, keys.length);
+          if (filter.coversMany) assert.equal(filter.coversMany(keys).length, keys.length);
           filter.info();
           if (filter.toBytes) filter.toBytes();
         } catch (error) {

@@ -352,6 +352,18 @@ void bloomset_may_contain_many(const char* keys, const std::uint32_t* ends, std:
             });
 }
 
+/// answers[i] becomes whether the filter has an answer for key i (any_filter::covers).
+BLOOMSET_EXPORT(bloomset_covers_many)
+void bloomset_covers_many(const char* keys, const std::uint32_t* ends, std::uint32_t count,
+                          bool* answers) {
+  if (!filter) return;
+  in_pieces(texts{keys, ends, count},
+            [&](std::span<const std::string_view> some, std::uint32_t first) {
+              filter->covers(some, std::span<bool>(answers + first, some.size()));
+              return true;
+            });
+}
+
 /// The hash of a key with the filter's hash function and seed; of the first of two halves.
 BLOOMSET_EXPORT(bloomset_hash)
 std::uint64_t bloomset_hash(const std::byte* key, std::uint32_t size) {

@@ -160,31 +160,56 @@ public final class Filter {
         return key;
     }
 
-    /** Whether the key may be a member. False is certain. */
+    /** Whether the key may be a member. False is certain, except for keys without an answer: see {@link #covers(String)}. */
     public boolean contains(String key) {
         return contains(encoded(key));
     }
 
-    /** Whether the key may be a member. False is certain. */
+    /** Whether the key may be a member. False is certain, except for keys without an answer: see {@link #covers(byte[])}. */
     public synchronized boolean contains(byte[] key) {
         return wasm.mayContain(key);
     }
 
     /** The answers for many keys, which is faster. */
     public boolean[] containsMany(Collection<String> keys) {
-        return answers(encoded(keys), keys.size());
+        return answers("bloomset_may_contain_many", encoded(keys), keys.size());
     }
 
     /** The answers for many keys that are bytes. */
     public boolean[] containsManyBytes(Collection<byte[]> keys) {
-        return answers(keys, keys.size());
+        return answers("bloomset_may_contain_many", keys, keys.size());
     }
 
-    private synchronized boolean[] answers(Iterable<byte[]> keys, int size) {
+    /**
+     * Whether the filter has an answer for the key. False only in a filter of kind exact with partitions, for a key whose
+     * partition it does not have: the bytes of the key before its first tab. {@link #contains(String)} is then false and means
+     * nothing.
+     */
+    public boolean covers(String key) {
+        return covers(encoded(key));
+    }
+
+    /** The same for a key that is bytes. */
+    public boolean covers(byte[] key) {
+        return answers("bloomset_covers_many", List.of(key), 1)[0];
+    }
+
+    /** Whether the filter has an answer, for many keys. */
+    public boolean[] coversMany(Collection<String> keys) {
+        return answers("bloomset_covers_many", encoded(keys), keys.size());
+    }
+
+    /** The same for many keys that are bytes. */
+    public boolean[] coversManyBytes(Collection<byte[]> keys) {
+        return answers("bloomset_covers_many", keys, keys.size());
+    }
+
+    // The answers of a call that writes a byte for each key.
+    private synchronized boolean[] answers(String call, Iterable<byte[]> keys, int size) {
         boolean[] all = new boolean[size];
         int[] done = {0};
         wasm.batches(keys.iterator(), (bytes, ends, count) -> {
-            wasm.call("bloomset_may_contain_many", bytes, ends, count, wasm.answersAt);
+            wasm.call(call, bytes, ends, count, wasm.answersAt);
             for (byte answer : wasm.memory().readBytes(wasm.answersAt, count)) all[done[0]++] = answer != 0;
         });
         return all;

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -27,8 +28,12 @@ class VectorsTest {
 
     VectorsTest() throws Exception {
         vectors = Json.object(Files.readString(Path.of(System.getenv("BLOOMSET_VECTORS"))));
-        keys = VectorsTest.<String>list(vectors.get("keys")).stream().map(VectorsTest::bytes).collect(Collectors.toList());
+        keys = keys("keys");
         secret = bytes((String) vectors.get("secret"));
+    }
+
+    private List<byte[]> keys(String name) {
+        return VectorsTest.<String>list(vectors.get(name)).stream().map(VectorsTest::bytes).collect(Collectors.toList());
     }
 
     @SuppressWarnings("unchecked")
@@ -52,13 +57,26 @@ class VectorsTest {
         return all.toString();
     }
 
-    @TestFactory
-    Stream<DynamicTest> filters() {
-        return VectorsTest.<Map<String, Object>>list(vectors.get("filters")).stream()
-                .map(row -> DynamicTest.dynamicTest((String) row.get("name"), () -> answersAreThoseOfTheCommandLine(row)));
+    private static String text(List<byte[]> keys, Predicate<byte[]> answer) {
+        return keys.stream().map(key -> answer.test(key) ? "1" : "0").collect(Collectors.joining());
     }
 
-    private void answersAreThoseOfTheCommandLine(Map<String, Object> row) {
+    @TestFactory
+    Stream<DynamicTest> filters() {
+        return filters("filters", keys);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> filtersWithPartitions() {
+        return filters("filters_with_partitions", keys("keys_in_partitions"));
+    }
+
+    private Stream<DynamicTest> filters(String name, List<byte[]> keys) {
+        return VectorsTest.<Map<String, Object>>list(vectors.get(name)).stream()
+                .map(row -> DynamicTest.dynamicTest((String) row.get("name"), () -> answersAreThoseOfTheCommandLine(row, keys)));
+    }
+
+    private void answersAreThoseOfTheCommandLine(Map<String, Object> row, List<byte[]> keys) {
         byte[] file = contents(row);
         byte[] key = null;
         if ((Boolean) row.get("secret")) {
@@ -66,10 +84,13 @@ class VectorsTest {
             assertEquals(Code.INVALID_ARGUMENT, assertThrows(BloomsetException.class, () -> Filter.open(file)).code());
         }
         for (Filter filter : List.of(Filter.open(file, key), Filter.openWritable(file, key))) {
-            assertEquals(row.get("answers"), text(filter.containsManyBytes(keys)));
-            StringBuilder alone = new StringBuilder();
-            for (byte[] each : keys) alone.append(filter.contains(each) ? '1' : '0');
-            assertEquals(row.get("answers"), alone.toString());
+            String answers = (String) row.get("answers");
+            String members = answers.replace('?', '0');
+            String covered = answers.replace('0', '1').replace('?', '0');
+            assertEquals(members, text(filter.containsManyBytes(keys)));
+            assertEquals(covered, text(filter.coversManyBytes(keys)));
+            assertEquals(members, text(keys, filter::contains));
+            assertEquals(covered, text(keys, filter::covers));
             assertArrayEquals(file, filter.toBytes());
         }
         Map<String, Object> info = Filter.info(file);
