@@ -291,9 +291,9 @@ command build_command() {
           "stdin, it reads\n"
           "the input only once, and keeps the hashes of the keys, 8 or 16 bytes each. In memory "
           "they take\n"
-          "at most 1 GiB, an eighth of the machine's memory (or 256 MiB if that is more), or a "
-          "quarter of\n"
-          "--memory-limit, whichever is least. Further hashes go to a temporary file in $TMPDIR.\n"
+          "at most the least of three sizes: a quarter of --memory-limit, an eighth of the "
+          "machine's memory\n"
+          "(at least 256 MiB), and 1 GiB. Further hashes go to a temporary file in $TMPDIR.\n"
           "\n"
           "Filters of the kinds " +
           kinds_that([](const kind_info& kind) { return kind.build != nullptr; }, " and ") +

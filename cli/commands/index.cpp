@@ -303,7 +303,7 @@ action define(CLI::App& app) {
   find_declared(app, "INPUT")
       .meaning(
           "files of keys, one key per line, plain or compressed with gzip, zstd, xz or bzip2; "
-          "'which' prints their names; with --compact, INPUT is a list of indexes instead");
+          "'which' prints their names; with --compact, each INPUT is an index instead");
   options->input.writes_to = &options->target;
   return [options] { return run(*options); };
 }
@@ -328,9 +328,9 @@ command index_command() {
           "\n"
           "Until the index is written, the hashes of all keys are kept, 12 bytes each. In memory "
           "they take at\n"
-          "most 1 GiB, an eighth of the machine's memory (or 256 MiB if that is more), or a "
-          "quarter of\n"
-          "--memory-limit, whichever is least. Further hashes go to temporary files in $TMPDIR.\n",
+          "most the least of three sizes: a quarter of --memory-limit, an eighth of the machine's "
+          "memory\n"
+          "(at least 256 MiB), and 1 GiB. Further hashes go to temporary files in $TMPDIR.\n",
           index::define};
 }
 
