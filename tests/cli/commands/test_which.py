@@ -123,7 +123,7 @@ def test_wrong_requests_are_refused(run, three_files):
 
 def test_a_damaged_index_is_refused(run, three_files, tmp_path):
     data = bytearray((tmp_path / "all.which").read_bytes())
-    for at in range(0, len(data), 7):
+    for at in range(0, len(data), 61):
         data[at] ^= 1
         (tmp_path / "bad.which").write_bytes(data)
         data[at] ^= 1

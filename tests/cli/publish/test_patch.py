@@ -7,6 +7,7 @@ import subprocess
 import time
 
 import pytest
+from conftest import LIMITED
 from kinds import kinds_that
 
 
@@ -81,6 +82,7 @@ def test_wrong_files_are_named_and_nothing_is_written(run, lines, tmp_path):
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.skipif(not LIMITED, reason="sanitizers find nothing in what a killed process leaves")
 def test_a_killed_patch_leaves_the_old_or_the_new_file(run, lines, tmp_path, bloomset):
     run("build", "-q", "-o", "old", "--kind", "bloom", "--capacity", "4M", input=lines(10_000)).ok()
     run("build", "-q", "-o", "new", "--kind", "bloom", "--capacity", "4M", input=lines(20_000)).ok()

@@ -10,6 +10,7 @@ import subprocess
 import time
 
 import pytest
+from conftest import LIMITED
 from kinds import kinds_that
 
 
@@ -302,6 +303,7 @@ def test_a_damaged_file_is_replaced(run, tmp_path, published):
     assert (tmp_path / "mine").read_bytes() == (tmp_path / "f").read_bytes()
 
 
+@pytest.mark.skipif(not LIMITED, reason="sanitizers find nothing in what a killed process leaves")
 def test_killed_publishers_and_followers_leave_the_old_or_the_new(run, lines, tmp_path, bloomset):
     """The folder is whole at every moment: whoever fetches from it gets one of the publications."""
     run("build", "-q", "-o", "f0", "--kind", "bloom", "--capacity", "1M", input=lines(1000)).ok()
