@@ -21,7 +21,7 @@ constexpr std::array options = {
     kind_option{"salt", "up to 255 bytes in hexadecimal (default none)",
                 "for building: bytes that are hashed before each key"},
     kind_option{"version", "1 or 2 (default 2)",
-                "for building: version 1 has no salt, and not more members than other keys"}};
+                "for building: version 1 has no salt, and at most as many members as other keys"}};
 
 constexpr std::array<std::string_view, 3> hash_names = {"murmur3", "sha256", "sha256ctr"};
 

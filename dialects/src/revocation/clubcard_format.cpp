@@ -21,8 +21,8 @@ constexpr std::string_view coverage_form =
 constexpr std::array options = {
     kind_option{"version", "3 or 4 (default 4)", "the version of the file to write"},
     kind_option{"coverage", coverage_form,
-                "for building: the times of which all certificates of each log are known (default "
-                "none: other programs then find no certificate covered)"}};
+                "for building: for each log, the period whose certificates are all known "
+                "(default none: other programs then find no certificate covered)"}};
 
 /// One clubcard, with the bytes that it refers to and the name of its file.
 struct opened_card {

@@ -21,7 +21,7 @@ struct fuse_kind : one_type<fuse> {
       "9.0 bits/key at 0.39%, a quarter less than a Bloom filter, and its rate is exact; all keys "
       "must be known when it is built, and none can be added or erased later";
   static constexpr std::array options = {
-      kind_option{"arity", "3 or 4 (default 3; with a memory given the one that uses it better)",
+      kind_option{"arity", "3 or 4 (default 3; if a memory is given, whichever uses it better)",
                   "fingerprints that a query reads: 4 take 5% less memory, 3 are faster"},
       kind_option{"fingerprint_bits", "1 to 32 (default by the rate)",
                   "bits of a fingerprint: the rate is 2^-bits"}};
