@@ -16,7 +16,7 @@ def test_settings_decide_what_a_missing_filter_becomes(start):
         "bf.engine": "native", "bf.hash": "xxh3",
         "bf.bloom-capacity": "100", "bf.bloom-expansion": "2", "bf.bloom-fp-rate": "0.01",
         "bf.bloom-tightening-ratio": "0.5", "bf.bloom-use-random-seed": "yes",
-        "bf.bloom-defrag-enabled": "yes", "bf.bloom-memory-usage-limit": "134217728"}
+        "bf.bloom-defrag-enabled": "yes", "bf.bloom-rdb-order": "numbers-first", "bf.bloom-memory-usage-limit": "134217728"}
     server.call("CONFIG", "SET", "bf.initial-size", "5000", "bf.expansion-factor", "0")
     server.call("CONFIG", "SET", "bf.error-rate", "0.0001")
     server.call("BF.ADD", "f", "a")

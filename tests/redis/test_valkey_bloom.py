@@ -175,6 +175,34 @@ def test_load_refuses_what_is_no_filter(valkey):
     assert valkey.error("BF.LOAD", "text", data).startswith("WRONGTYPE")
 
 
+# A filter for 20 items at 0.1%, full of item0 to item19, with its bits before its numbers: made with the crate bloomfilter
+# 3.0.2 in a type of the fields that valkey-bloom had before its release.
+BITS_FIRST = (
+    "07816e5a2899f96dac010201020004fca9f1d24d62503f04000000000000e03f02010540510124000000000000000a0000000001020304"
+    "05060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f3c49e540299be5163a7eb3f358b253dc82581c929c1b773132355fa3"
+    "9833126d57a8ff1b0214021400")
+
+
+def test_both_orders_of_fields_are_read_and_written(server):
+    server.call("CONFIG", "SET", "rdbcompression", "no")
+    of_release = next(line for line in FILTERS if line["filter"] == "that does not grow")
+    try:
+        server.call("CONFIG", "SET", "bf.bloom-rdb-order", "bits-first")
+        server.call("RESTORE", "old", 0, payload(server, BITS_FIRST))
+        assert server.call("BF.MEXISTS", "old", *(f"item{i}" for i in range(20))) == [1] * 20
+        assert server.call("BF.INFO", "old", "CAPACITY") == server.call("BF.INFO", "old", "ITEMS") == [20]
+        assert server.call("DUMP", "old")[:-FOOTER].hex() == BITS_FIRST
+        assert "Bad data format" in server.error("RESTORE", "k", 0, payload(server, of_release["dump"]))
+        assert "set bf.bloom-rdb-order to numbers-first" in server.log()
+    finally:
+        server.call("CONFIG", "SET", "bf.bloom-rdb-order", "numbers-first")
+    assert "Bad data format" in server.error("RESTORE", "k", 0, payload(server, BITS_FIRST))
+    assert "set bf.bloom-rdb-order to bits-first" in server.log()
+    in_other_order, probes = server.call("DUMP", "old"), found(server, "old")
+    server.call("RESTORE", "new", 0, in_other_order)
+    assert found(server, "new") == probes
+
+
 def test_damaged_payloads_are_refused_or_harmless(server):
     """Each byte in turn; a filter that loads must still answer, grow and be saved."""
     randomness = random.Random(20261128)

@@ -36,6 +36,10 @@ std::array choices = {
                {"siphash", "xxh3"},
                [] { return static_cast<int>(active.hash); },
                [](int value) { active.hash = static_cast<filter_hash>(value); }},
+    choice_row{"bloom-rdb-order",
+               {"numbers-first", "bits-first"},
+               [] { return static_cast<int>(active.bloom_rdb_order); },
+               [](int value) { active.bloom_rdb_order = static_cast<valkey_rdb_order>(value); }},
 };
 
 struct flag_row {

@@ -10,6 +10,10 @@
 
 namespace bloomset::server {
 
+/// Where an RDB file has the bits of a sub-filter of valkey-bloom: after its numbers, as in
+/// release 1.0, or before them, as in builds before that release.
+enum class valkey_rdb_order : int { numbers_first, bits_first };
+
 struct settings {
   /// Engine of filters that are created without ENGINE.
   filter_engine engine = filter_engine::native;
@@ -30,6 +34,7 @@ struct settings {
   long long bloom_expansion = 2;
   double bloom_fp_rate = 0.01;
   double bloom_tightening_ratio = 0.5;
+  valkey_rdb_order bloom_rdb_order = valkey_rdb_order::numbers_first;
   bool bloom_use_random_seed = true;
   bool bloom_defrag_enabled = true;
   /// Bytes of one filter, as valkey-bloom counts them.

@@ -5,6 +5,7 @@
 
 #include "other_modules/packed_numbers.hpp"
 #include "other_modules/rdb_fields.hpp"
+#include "server/settings.hpp"
 
 namespace bloomset::server {
 namespace {
@@ -18,6 +19,11 @@ sip_seed seed_in(const owned_storage& blob) noexcept {
     std::ranges::copy(bytes.subspan(seed_offset, seed.size()), seed.begin());
   }
   return seed;
+}
+
+/// A reader cannot look ahead in an RDB file, and both orders have one version, so a setting tells.
+bool has_bits_first() noexcept {
+  return current_settings().bloom_rdb_order == valkey_rdb_order::bits_first;
 }
 
 /// The filter, if the seed is the fixed one exactly if `is_random` is not set.
@@ -44,10 +50,11 @@ std::unique_ptr<valkey_chain> load_valkey_chain(io* stream) {
   // The number of sub-filters is not trusted, so nothing is reserved for them.
   for (std::uint64_t i = 0; i < count; ++i) {
     valkey_sub_filter& filter = filters.emplace_back();
+    if (has_bits_first()) input >> filter.blob;
     input >> filter.capacity;
     filter.items = filter.capacity;
     if (i + 1 == count) input >> filter.items;
-    input >> filter.blob;
+    if (!has_bits_first()) input >> filter.blob;
     if (input.is_broken) return nullptr;
     if (filters.size() > room) room = std::max<std::uint64_t>(4, 2 * room);
   }
@@ -60,9 +67,10 @@ void save(io* stream, const valkey_chain& filter) {
   output << std::uint64_t{filter.filters().size()} << spec.expansion << spec.error_rate
          << spec.tightening << std::uint64_t{spec.has_random_seed()};
   for (const valkey_sub_filter& part : filter.filters()) {
+    if (has_bits_first()) output << part.blob.bytes();
     output << part.capacity;
     if (&part == &filter.filters().back()) output << part.items;
-    output << part.blob.bytes();
+    if (!has_bits_first()) output << part.blob.bytes();
   }
 }
 

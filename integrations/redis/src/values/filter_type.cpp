@@ -78,7 +78,12 @@ std::unique_ptr<filter_object> load_compatible(io* input, int version) {
 std::unique_ptr<filter_object> load_valkey(io* input, int) {
   auto filter = load_valkey_chain(input);
   if (filter != nullptr) return std::make_unique<filter_object>(std::move(filter));
-  api.log_io_error(input, "warning", "bloomset: a filter stored as by valkey-bloom is damaged");
+  const bool has_numbers_first =
+      current_settings().bloom_rdb_order == valkey_rdb_order::numbers_first;
+  api.log_io_error(input, "warning",
+                   "bloomset: a filter stored as by valkey-bloom is damaged, or has its fields in "
+                   "another order; if it is sound, set bf.bloom-rdb-order to %s and load it again",
+                   has_numbers_first ? "bits-first" : "numbers-first");
   return nullptr;
 }
 
