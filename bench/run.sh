@@ -12,9 +12,9 @@
 # growth, only if named, whose tables are only printed
 # Peers that Debian does not have are compared with if environment variables name checkouts of them:
 # BOOST_BLOOM, BOOST_CONTAINER_HASH (if the installed Boost is older than Boost.Bloom needs),
-# FASTFILTER, ROCKSDB_SOURCE, VQF, CUCKOOFILTER, PREFIX_FILTER, TAFFY (libfilter). BENCH_ARCH is the
-# -march of the rows "for this CPU" (default native). BENCH_FOLDER is where large files may be
-# (default /tmp).
+# FASTFILTER, BURR (with its submodules), HIBF (of SeqAn), ROCKSDB_SOURCE, VQF, CUCKOOFILTER, PREFIX_FILTER,
+# TAFFY (libfilter). The crate pleat is compared with if cargo is installed. BENCH_ARCH is the -march of the rows
+# "for this CPU" (default native). BENCH_FOLDER is where large files may be (default /tmp).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -46,10 +46,11 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 echo "Building into $build/ ..."
 options=("-DBLOOMSET_BENCH_ARCH=${BENCH_ARCH:-native}")
-for peer in BOOST_BLOOM BOOST_CONTAINER_HASH FASTFILTER ROCKSDB_SOURCE VQF CUCKOOFILTER \
-  PREFIX_FILTER TAFFY; do
+for peer in BOOST_BLOOM BOOST_CONTAINER_HASH FASTFILTER BURR HIBF ROCKSDB_SOURCE VQF \
+  CUCKOOFILTER PREFIX_FILTER TAFFY; do
   options+=("-DBLOOMSET_BENCH_$peer=${!peer:+$(cd "${!peer}" && pwd)}")
 done
+if command -v cargo >/dev/null; then options+=(-DBLOOMSET_BENCH_PLEAT=ON); fi
 {
   cmake -G Ninja -B "$build" -DCMAKE_BUILD_TYPE=Release -DBLOOMSET_CLI=ON -DBLOOMSET_BENCH=ON \
     "${options[@]}" &&

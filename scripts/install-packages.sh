@@ -27,7 +27,7 @@ lint=(clang-tidy-#)
 bench=(golang-github-dcso-bloom-cli time)
 # What the benchmark compares with, and the rest of Boost for a checkout of Boost.Bloom. The libboost-dev of
 # Debian 12 is too old.
-peers=(zstd xdelta3 bsdiff python3 python3-numpy python3-bitarray python3-flor libbloom-dev librocksdb-dev libleveldb-dev)
+peers=(libcereal-dev libsimde-dev libtbb-dev zstd xdelta3 bsdiff python3 python3-numpy python3-bitarray python3-flor libbloom-dev librocksdb-dev libleveldb-dev)
 boost=('libboost1.81-dev|libboost-dev')
 # With build: every compiler that scripts/compilers.sh tries.
 compilers=(python3 {g++-{12..16},clang-{16..22}}'?')

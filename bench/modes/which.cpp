@@ -15,6 +15,7 @@
 
 #include "../measure.hpp"
 #include "../modes.hpp"
+#include "peers/hibf.hpp"
 #include "tests/support/key_sets_of_files.hpp"
 #include "tests/support/words.hpp"
 
@@ -106,15 +107,15 @@ void time_which(std::uint64_t n, std::uint32_t files, unsigned runs) {
                min_bits_per_key(data.all, files, total_rate));
   }
   const auto all = one_file_each(count, files);
+  std::vector<std::vector<hash64>> keys_of_file(files);
+  for (std::size_t i = 0; i < count; ++i) keys_of_file[all[i].front()].push_back(hash_of_key(i));
   std::vector<blocked_bloom> filters;
   std::uint64_t bytes = 0;
   const stopwatch watch;
-  for (std::size_t i = 0, file = 0; file < files; ++file) {
-    std::vector<hash64> hashes;
-    for (; i < count && all[i].front() == file; ++i) hashes.push_back(hash_of_key(i));
+  for (const auto& hashes : keys_of_file) {
     filters.push_back(value_of(blocked_bloom::make(
         {.capacity = std::max<std::size_t>(1, hashes.size()), .fpr = total_rate / files})));
-    (void)filters.back().insert(std::span<const hash64>(hashes));
+    (void)filters.back().insert(std::span(hashes));
     bytes += filters.back().size_in_bytes();
   }
   const double build = watch.seconds() / static_cast<double>(n);
@@ -133,6 +134,21 @@ void time_which(std::uint64_t n, std::uint32_t files, unsigned runs) {
             8 * static_cast<double>(bytes) / static_cast<double>(n), build,
             ask_all(std::span(others).first(few), 1, ask),
             ask_all(std::span(members).first(few), 1, ask));
+#ifdef BLOOMSET_BENCH_HIBF
+  // Two hashes are its authors' default; five, the most that it has, need the fewest bits here.
+  for (const std::size_t functions : {2, 5}) {
+    const stopwatch peer_watch;
+    const auto peer = make_hibf(keys_of_file, total_rate / files, functions);
+    const double peer_build = peer_watch.seconds() / static_cast<double>(n);
+    const auto ask_peer = [&](std::span<const hash64> some) { return peer->count_named(some); };
+    print_row(functions == 2 ? "SeqAn HIBF, 2 hashes" : "SeqAn HIBF, 5 hashes",
+              8 * static_cast<double>(peer->bytes()) / static_cast<double>(n), peer_build,
+              ask_all(std::span(others).first(few), 1, ask_peer),
+              ask_all(std::span(members).first(few), 1, ask_peer));
+  }
+#else
+  fmt::print("SeqAn's HIBF is left out: no checkout was given (-DBLOOMSET_BENCH_HIBF=FOLDER)\n");
+#endif
 }
 
 }  // namespace bench

@@ -26,6 +26,17 @@ entries peers([[maybe_unused]] std::vector<left_out>& missing) {
   missing.push_back(
       {"fastfilter_cpp", "no checkout was given: -DBLOOMSET_BENCH_FASTFILTER=FOLDER"});
 #endif
+#ifdef BLOOMSET_BENCH_BURR
+  append(all, burr_peers());
+#else
+  missing.push_back({"BuRR", "no checkout was given: -DBLOOMSET_BENCH_BURR=FOLDER"});
+#endif
+#ifdef BLOOMSET_BENCH_PLEAT
+  append(all, pleat_peers());
+#else
+  missing.push_back(
+      {"pleat", "it was not asked for: -DBLOOMSET_BENCH_PLEAT=ON, which needs cargo"});
+#endif
 #ifdef BLOOMSET_BENCH_ROCKSDB_SOURCE
   append(all, rocksdb_hashes_peers());
 #else

@@ -13,6 +13,8 @@ entries rocksdb_peers();
 entries boost_peers();
 entries boost_native_peers();
 entries fastfilter_peers();
+entries burr_peers();
+entries pleat_peers();
 entries rocksdb_hashes_peers();
 entries vqf_peers();
 entries cuckoofilter_peers();
