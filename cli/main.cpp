@@ -1,15 +1,13 @@
 #include <unistd.h>
 
-#include <array>
 #include <csignal>
-#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string_view>
 
+#include "memory/wiped.hpp"
 #include "terminal/command.hpp"
-#include "terminal/system.hpp"
 
 namespace {
 
@@ -20,13 +18,6 @@ extern "C" void end_at_bus_error(int) {
       "disk failed; give a whole file, or set TMPDIR to another disk\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
   ::_exit(2);
-}
-
-/// Overwrites what functions that have returned left on the stack: a compiler may keep parts of a
-/// secret there that no object knows of.
-[[gnu::noinline]] void wipe_stack() noexcept {
-  std::array<char, std::size_t{1} << 18> below;
-  bloomset::cli::wipe(below.data(), below.size());
 }
 
 int run(int argc, char** argv) {
@@ -45,6 +36,6 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   (void)std::signal(SIGBUS, end_at_bus_error);
   const int status = run(argc, argv);
-  wipe_stack();
+  bloomset::cli::wipe_stack();
   return status;
 }

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "memory/wiped.hpp"
+
 namespace bloomset::cli {
 namespace {
 
@@ -142,7 +144,10 @@ result<void> in_blocks(key_input& input, const block_steps& steps, unsigned thre
     std::vector<std::jthread> helpers;
     try {
       for (unsigned slot = 1; slot < threads; ++slot) {
-        helpers.emplace_back([&line, slot] { line.run(slot); });
+        helpers.emplace_back([&line, slot] {
+          line.run(slot);
+          wipe_stack();
+        });
       }
     } catch (const std::exception&) {
       helpers.clear();  // no thread is available: the running ones, or this one, finish the work

@@ -2,6 +2,7 @@
 
 // Memory for secrets.
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -22,6 +23,14 @@ struct wiping_allocator : std::allocator<T> {
     std::allocator<T>::deallocate(memory, n);
   }
 };
+
+/// Overwrites what functions that have returned left on this thread's stack: a compiler may keep
+/// parts of a secret there that no object knows of. A thread that hashed keys calls it last,
+/// because the stacks of threads that have ended stay in memory.
+[[gnu::noinline]] inline void wipe_stack() noexcept {
+  std::array<char, std::size_t{1} << 18> below;
+  wipe(below.data(), below.size());
+}
 
 using wiped_bytes = std::vector<char, wiping_allocator<char>>;
 

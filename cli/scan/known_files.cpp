@@ -20,6 +20,7 @@
 #include "input/blocks.hpp"
 #include "input/input.hpp"
 #include "input/stored_reader.hpp"
+#include "memory/wiped.hpp"
 #include "terminal/output.hpp"
 #include "terminal/parse_error.hpp"
 
@@ -423,7 +424,10 @@ result<status> check_files(const query& asked, const file_check& options) {
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 1; i < workers.size(); ++i) {
-      threads.emplace_back([&work, &workers, i] { work(workers[i]); });
+      threads.emplace_back([&work, &workers, i] {
+        work(workers[i]);
+        wipe_stack();
+      });
     }
     work(workers.front());
   }
