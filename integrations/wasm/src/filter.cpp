@@ -1,15 +1,12 @@
 // The functions of bloomset.wasm: every kind of filter, built, changed and queried. An instance of
 // the module has one filter. docs/reference/module.md describes the calls.
 
-#include <bloomset/advise.hpp>
 #include <bloomset/any_filter.hpp>
-#include <bloomset/defaults.hpp>
 #include <bloomset/detail/core/cardinality.hpp>
 #include <bloomset/figures.hpp>
 #include <bloomset/file.hpp>
 #include <bloomset/layers.hpp>
 #include <bloomset/patch.hpp>
-#include <bloomset/plan/units.hpp>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -63,39 +60,6 @@ result<any_filter> open_other(std::span<const std::byte> file, const std::byte* 
 result<void> describe(const result<filter_info>& info) {
   if (!info) return fail(info.error());
   answer = to_json(figures_of(*info));
-  return {};
-}
-
-/// The list of the kinds' plans for a request, ranked, with the recommendation.
-result<void> plan(const texts& fields, const std::byte* key) {
-  auto asked = read_request(fields, key);
-  if (!asked) return fail(asked.error());
-  assume_default_fpr(asked->plan);
-  if (asked->kind != nullptr) {
-    const auto report = plan_for_named(*asked->kind, asked->plan, asked->wanted);
-    if (!report) return fail(report.error());
-    answer = to_json(figures_of(asked->kind->name, *report));
-    return {};
-  }
-  const auto found = advise(asked->plan, asked->wanted);
-  if (!found) return fail(found.error());
-  std::vector<property> best =
-      figures_of(found->recommended().kind->name, *found->recommended().plan);
-  best.push_back({"reason", found->reason});
-  std::string ranked;
-  std::vector<property> refused;
-  for (const candidate& each : found->ranked) {
-    if (each.plan) {
-      ranked += ranked.empty() ? "[" : ",";
-      ranked += to_json(figures_of(each.kind->name, *each.plan));
-    } else {
-      refused.push_back({std::string(each.kind->name), each.plan.error().message});
-    }
-  }
-  best.push_back({"refused", std::move(refused)});
-  answer = to_json(best);
-  answer.back() = ',';
-  answer += "\"ranked\":" + ranked + "]}";
   return {};
 }
 
@@ -278,29 +242,6 @@ result<void> join_layers(std::span<const std::byte> base, const texts& files) {
   return {};
 }
 
-result<void> list_kinds() {
-  answer = "{";
-  for (const kind_info& row : kinds()) {
-    std::vector<property> options;
-    for (const kind_option& option : row.options) {
-      options.push_back(
-          {std::string(option.name), detail::format_text("{}: {}", option.meaning, option.values)});
-    }
-    if (answer.size() > 1) answer += ',';
-    answer += '"';
-    answer += row.name;
-    answer += "\":";
-    answer += to_json({{"summary", std::string(row.summary)},
-                       {"strengths", std::string(row.strengths)},
-                       {"can", names_of(row.can)},
-                       {"built_once", row.build != nullptr},
-                       {"of_two_sets", row.build_of_two_sets != nullptr},
-                       {"options", std::move(options)}});
-  }
-  answer += '}';
-  return {};
-}
-
 }  // namespace
 }  // namespace bloomset::wasm
 
@@ -368,13 +309,6 @@ void bloomset_covers_many(const char* keys, const std::uint32_t* ends, std::uint
 BLOOMSET_EXPORT(bloomset_hash)
 std::uint64_t bloomset_hash(const std::byte* key, std::uint32_t size) {
   return bloomset::filter_hasher(seed)(byte_span(key, size)).value;
-}
-
-/// Plans a request of names and values without making a filter. The answer is JSON.
-BLOOMSET_EXPORT(bloomset_plan)
-std::uint32_t bloomset_plan(const char* fields, const std::uint32_t* ends, std::uint32_t count,
-                            const std::byte* key) {
-  return status_of(plan({fields, ends, count}, key));
 }
 
 /// Makes an empty filter.
@@ -502,11 +436,6 @@ std::uint32_t bloomset_apply_patch(const std::byte* file, std::uint32_t size,
   const auto bytes = made->bytes();
   answer.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return 0;
-}
-
-/// All kinds with their abilities and options, as JSON.
-BLOOMSET_EXPORT(bloomset_kinds) std::uint32_t bloomset_kinds() {
-  return status_of(list_kinds());
 }
 
 BLOOMSET_EXPORT(bloomset_number) std::uint64_t bloomset_number() {
