@@ -398,7 +398,7 @@ action define(CLI::App& app) {
   flag(app, "--json", options->json, "print one JSON object per selected line")
       .under(headings::output);
   flag(app, "--verify", options->verify,
-       "verify the checksum of the whole filter first (default: only of files of up to 64 MiB)")
+       "verify the checksum of the whole filter first (default: if it has at most 64 MiB)")
       .under(headings::filter);
   flag(app, "--strict", options->strict,
        "fail if --keys is not the reader that made the filter's keys")

@@ -241,13 +241,13 @@ action define(CLI::App& app) {
       app, "FILE", given->files,
       &By == &merging
           ? fmt::format(
-                "two or more filters of the same kind and seed; {} filters of different sizes "
-                "are folded to the largest size that divides the sizes of all; {} filters may have "
-                "any size; all others must have the same size; {} filters cannot be merged; - is "
-                "stdin",
+                "two or more filters of the same kind and seed; {} filters cannot be merged; {} "
+                "filters of different sizes are folded to the largest size that divides the sizes "
+                "of all; {} filters may have any size; filters of other kinds must have the same "
+                "size; - is stdin",
+                kinds_that([](const kind_info& kind) { return !kind.can.merge; }, " and "),
                 kinds_that(&abilities::fold, " and "),
-                kinds_that([](const kind_info& kind) { return kind.can.merge && kind.can.grow; }),
-                kinds_that([](const kind_info& kind) { return !kind.can.merge; }, " and "))
+                kinds_that([](const kind_info& kind) { return kind.can.merge && kind.can.grow; }))
           : fmt::format("two or more {} filters of the same kind, size and seed; - is stdin",
                         kinds_that(&abilities::intersect, " or ")))
       .required()

@@ -307,7 +307,7 @@ action define(CLI::App& app) {
   flag(app, "--json", options->json, "print one JSON object per key that is in a file")
       .under(headings::output);
   flag(app, "--verify", options->verify,
-       "verify the checksum of the whole index first (default: only of files of up to 64 MiB)")
+       "verify the checksum of the whole index first (default: if it has at most 64 MiB)")
       .under(headings::filter);
   options->key.declare(app);
   find_declared(app, "--key-file").under(headings::filter);

@@ -283,8 +283,8 @@ result<foreign_filter> create_filter(const plan_request& request) {
 dialect cassandra_dialect() noexcept {
   return {"cassandra",
           "the Filter.db of a table of Cassandra or Scylla",
-          "neither the version nor the type of the partition keys is stored: the version is in the "
-          "file's name, or else give it; give the type",
+          "neither the version nor the type of the partition keys is stored: give the type, and "
+          "also the version if the file's name does not show it",
           cassandra_format::options,
           cassandra_format::looks_like,
           cassandra_format::open_filter,

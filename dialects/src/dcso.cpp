@@ -19,8 +19,9 @@ constexpr std::size_t header_bytes = 48;
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 // The most data behind the filter in a gzip file. A few bytes of gzip could unpack to any amount.
 constexpr std::size_t max_packed_data = std::size_t{16} << 20;
-constexpr std::array options = {kind_option{"gzip", "yes or no (default as the file was, else no)",
-                                            "the whole file packed by gzip, when it is written"}};
+constexpr std::array options = {
+    kind_option{"gzip", "yes or no (default: as in the file that was read, otherwise no)",
+                "compress the whole file with gzip when it is written"}};
 
 struct dcso_container {
   using rule = rules::dcso;

@@ -86,7 +86,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
 dialect leveldb_dialect() noexcept {
   return {"leveldb",
           "a filter of LevelDB's built-in policy, as a table's filter block holds it",
-          "only m and k are stored, and no signature: name the format",
+          "only m and k are stored, and nothing that identifies the format: give --format leveldb",
           leveldb_format::options,
           leveldb_format::looks_like,
           leveldb_format::open_filter,

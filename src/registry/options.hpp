@@ -23,7 +23,8 @@ std::string_view option_text(const plan_request& request, std::string_view name,
 /// The option of kinds that fold.
 inline constexpr kind_option foldable_option = {
     "foldable", "yes or no (default no)",
-    "up to 0.5% or 1 kB more memory, so that the filter can be folded to many smaller sizes"};
+    "choose a size with many divisors, so that the filter can be folded to many smaller sizes; it "
+    "is at most 0.5% larger, or 1 kB if that is more"};
 result<void> read_foldable(const plan_request& request, bool& value);
 
 /// Puts a kind's own option into `value` if it was given; refuses text that is no number.

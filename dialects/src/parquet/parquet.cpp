@@ -21,7 +21,7 @@ constexpr std::array options = {
                 "the column whose filters are meant, in a Parquet file"},
     kind_option{"type", types, "the column's type, for a bare filter, which does not store it"},
     kind_option{"blocks", "1 to 67108863",
-                "for building: blocks of 32 bytes, instead of the writers' power of two"}};
+                "for building: the number of blocks of 32 bytes (default: a power of two)"}};
 
 result<encoding> type_of(const option_list& given) {
   const auto text = find_option(given, "type");

@@ -16,8 +16,8 @@ using namespace passwdqc;
 
 constexpr std::array options = {
     kind_option{"hash", "md4, ntlm or opaque",
-                "for building: what the keys, hashes of 16 bytes, are made from; pwqcheck and PAM "
-                "query md4 and ntlm"}};
+                "for building: the hash function of the keys; opaque is any other of 16 bytes; "
+                "pwqcheck and PAM query only md4 and ntlm"}};
 
 /// The hashes by their numbers in files.
 struct hash_row {

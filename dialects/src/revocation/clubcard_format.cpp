@@ -16,13 +16,13 @@ namespace {
 namespace clubcard_format {
 
 constexpr std::string_view coverage_form =
-    "LOG@FIRST-LAST,..., a log's identifier in hexadecimal and milliseconds since 1970";
+    "LOG@FIRST-LAST,..., LOG in hexadecimal, FIRST and LAST in milliseconds since 1970";
 
 constexpr std::array options = {
     kind_option{"version", "3 or 4 (default 4)", "the version of the file to write"},
     kind_option{"coverage", coverage_form,
-                "for building: for each log, the period whose certificates are all known "
-                "(default none: other programs then find no certificate covered)"}};
+                "for building: for each log, the period of which all certificates are known; other "
+                "programs have an answer only for certificates of these periods (default: none)"}};
 
 /// One clubcard, with the bytes that it refers to and the name of its file.
 struct opened_card {

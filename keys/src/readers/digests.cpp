@@ -124,8 +124,8 @@ reader_kind ntlm_reader() noexcept {
   return {.name = "ntlm",
           .argument = "[:cp1252]",
           .summary =
-              "the hash of Windows passwords: the MD4 of each line in UTF-16, which is read as "
-              "UTF-8, or as Windows' code page 1252 as passwdqc reads it",
+              "the hash of Windows passwords: each line is read as UTF-8 (or, as passwdqc does, as "
+              "Windows' code page 1252), converted to UTF-16, and hashed with MD4",
           .make = make_ntlm,
           .gives_bytes = byte_keys::always,
           .keeps_cr = true,

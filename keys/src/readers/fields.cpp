@@ -62,8 +62,8 @@ reader_kind fields_reader() noexcept {
   return {.name = "fields",
           .argument = ":N[,SEP]",
           .summary =
-              "field N of each line, the first is 1, separated by SEP (default: a tab); an empty "
-              "field is not a key",
+              "field N of each line (the first is 1); SEP separates fields (default: a tab); an "
+              "empty field is not a key",
           .make = make_fields,
           .keeps_cr = true,
           .finds_part = true};

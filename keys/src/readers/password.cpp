@@ -90,8 +90,8 @@ reader_kind password_reader() noexcept {
           .argument = "[:ntlm|md4|ntlm-cp1252]",
           .summary =
               "each line is a password in plain text, read without echo from a terminal and never "
-              "shown; the key is its SHA-1, or NTLM's hash, as pwned makes it, or MD4 or NTLM as "
-              "passwdqc makes them",
+              "shown; the key is its SHA-1, or with an argument another hash of it: ntlm for NTLM "
+              "lists of Pwned Passwords, md4 and ntlm-cp1252 for filters of passwdqc",
           .make = make_passwords,
           .secret = true,
           .gives_bytes = byte_keys::always};

@@ -17,8 +17,8 @@ struct blocked_bloom_kind : one_type<blocked_bloom> {
   static constexpr bool any_order = true;
   static constexpr std::array options = {
       kind_option{"layout", "split, free or parquet (default by the rate)",
-                  "where in its block a key's bits are; parquet is Apache Parquet's block bit for "
-                  "bit"},
+                  "how the bits of a key are placed in its block; with parquet, a block is bit for "
+                  "bit that of Apache Parquet"},
       foldable_option};
 
   static constexpr bool in_hash_order = true;

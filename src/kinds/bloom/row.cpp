@@ -11,7 +11,7 @@ struct bloom_kind : one_type<bloom> {
   static constexpr std::string_view name = "bloom";
   static constexpr std::string_view summary = "the classic: m bits, k functions; insert and query";
   static constexpr std::string_view strengths =
-      "the fewest bits of the kinds that are built by inserts and merge by OR; no "
+      "the smallest of the kinds that are built by inserts and merged by OR; no "
       "deletion, and its size is fixed in advance";
   static constexpr bool any_order = true;
   static constexpr std::array options = {foldable_option};

@@ -11,8 +11,8 @@ struct cuckoo_kind : one_type<cuckoo> {
   static constexpr std::string_view summary =
       "a table of fingerprints; insert, erase, count and query";
   static constexpr std::string_view strengths =
-      "deletion at about the size of a Bloom filter, smaller from 0.2% down; says when "
-      "it is full; holds few copies of one key, and its size is fixed in advance";
+      "deletion at about the size of a Bloom filter, and smaller at rates of 0.2% and below; says "
+      "when it is full; holds few copies of one key, and its size is fixed in advance";
   static constexpr std::array options = {
       kind_option{"slots", "2, 4 or 8 (default 4)", "slots in a bucket"},
       kind_option{"fingerprint_bits", "4 to 32 (default: as short as the rate allows)",

@@ -18,11 +18,11 @@ struct expandable_kind : one_type<expandable> {
   static constexpr std::string_view summary =
       "a quotient filter that grows with the set; insert, erase, count and query";
   static constexpr std::string_view strengths =
-      "the number of keys need not be known: bits per key, rate and speed are the same for any; it "
-      "deletes and counts; half as much memory again as a Bloom filter of known size";
+      "the number of keys need not be known: bits per key, rate and speed are the same for any "
+      "number; it deletes and counts; half as much memory again as a Bloom filter of known size";
   static constexpr std::array options = {
       kind_option{"growth", "1 to 2^50 (default: unknown)",
-                  "how many times its capacity the filter will become"},
+                  "the final number of keys, divided by the capacity"},
   };
 
   static result<void> set_options(const plan_request& request, expandable_spec& spec) {

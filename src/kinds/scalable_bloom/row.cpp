@@ -31,9 +31,9 @@ struct scalable_bloom_kind : one_type<scalable_bloom> {
       "costs memory and slower queries, and there is no deletion and no merge";
   static constexpr std::array options = {
       kind_option{"growth", "1 to 65536 (default 2)",
-                  "how many times larger each member is than the one before"},
+                  "the capacity of each filter of the chain, divided by that of the one before"},
       kind_option{"tightening", "0.01 to 0.99 (default 0.5)",
-                  "the factor between each member's rate and that of the one before"},
+                  "the rate of each filter of the chain, divided by that of the one before"},
   };
 
   static result<void> set_options(const plan_request& request, scalable_bloom_spec& spec) {
