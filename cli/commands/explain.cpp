@@ -98,8 +98,7 @@ void explain_options::declare(CLI::App& app) {
   for (CLI::Option* other : {formulas, places, rule, number}) built->excludes(other);
   auto* rest = repeatable(
       app, "--others", others,
-      "words that are not members, and for which the exact filter must answer no",
-      "X,X,...");
+      "words that are not members, and for which the exact filter must answer no", "X,X,...");
   rest->needs(built);
   built->needs(rest);
   app.add_option("--buckets", buckets, "buckets of the cuckoo filter (default 8)")
