@@ -21,7 +21,8 @@ digest = hashlib.sha256()
 with tempfile.TemporaryDirectory() as folder:
     for kind in bloomset.KINDS.values():
         path = pathlib.Path(folder) / "saved"
-        kind.build(members).save(path)
+        sets = (members, others) if issubclass(kind, bloomset.OfTwoSets) else (members,)
+        kind.build(*sets).save(path)
         digest.update(path.read_bytes())
         seen = bloomset.open(path)
         assert all(seen.contains(members)), kind

@@ -58,6 +58,11 @@ def test_everything_public_is_documented():
                     assert value.__doc__, f"{name}.{method}"
 
 
+def test_the_script_that_tries_wheels_builds_every_kind():
+    subprocess.run([sys.executable, ROOT / "tests" / "packages" / "wheel.py", "%d.%d" % sys.version_info[:2],
+                    platform.machine()], check=True)
+
+
 def test_types(tmp_path):
     (tmp_path / "user.py").write_text(TYPED)
     package = ROOT / "integrations" / "python"
