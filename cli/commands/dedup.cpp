@@ -217,10 +217,7 @@ action define(CLI::App& app) {
       .meaning(
           "files of lines, plain or compressed with gzip, zstd, xz or bzip2; stdin is read if no "
           "file is given, or for -");
-  find_declared(app, "--skip-bad")
-      .meaning(
-          "instead of failing, skip lines that are not valid for --keys, and report their number "
-          "at the end");
+  find_declared(app, "--skip-bad").meaning(skip_bad_without_types);
   find_declared(app, "--skip-comments")
       .meaning("print lines that begin with # unchanged, even if they repeat");
   options->input.keys.is_blank.keep_empty = true;  // an empty line is printed once

@@ -304,6 +304,7 @@ action define(CLI::App& app) {
       .meaning(
           "files of keys, one key per line, plain or compressed with gzip, zstd, xz or bzip2; "
           "'which' prints their names; with --compact, each INPUT is an index instead");
+  find_declared(app, "--skip-bad").meaning(skip_bad_without_types);
   options->input.writes_to = &options->target;
   return [options] { return run(*options); };
 }

@@ -94,8 +94,9 @@ command info_command() {
       "  bloomset info members.bloom\n"
       "  bloomset info --json *.bloom\n"
       "\n"
-      "A line 'label keys' names the reader that made the filter's keys, as in --keys. Without\n"
-      "it, either each line was a key, or Python, SQL or another program made the filter.\n",
+      "A line 'label keys' names the reader that made the filter's keys: the READER of\n"
+      "--keys in 'build'. Without such a line, either each line of the input was a key, or\n"
+      "Python, SQL or another program made the filter.\n",
       info::define};
 }
 

@@ -319,6 +319,7 @@ action define(CLI::App& app) {
           "the reader that turns a line into keys; 'bloomset man' explains each reader and its "
           "arguments (default: the reader that made the index's keys if the index names one, "
           "otherwise lines)");
+  find_declared(app, "--skip-bad").meaning(skip_bad_without_types);
   return [options] { return run(*options); };
 }
 

@@ -15,6 +15,11 @@
 
 namespace bloomset::cli {
 
+/// The meaning of --skip-bad for verbs whose keys have no types.
+inline constexpr const char* skip_bad_without_types =
+    "instead of failing, skip lines that are not valid for --keys, and report their number at the "
+    "end";
+
 struct input_options {
   std::vector<std::string> names;  ///< none is stdin
   bool nul = false;
