@@ -89,15 +89,14 @@ action define(CLI::App& app) {
 }  // namespace
 
 command info_command() {
-  return {
-      "info", "print a filter's kind, size, key count, planned and current rate",
-      "  bloomset info members.bloom\n"
-      "  bloomset info --json *.bloom\n"
-      "\n"
-      "A line 'label keys' names the reader that made the filter's keys: the READER of\n"
-      "--keys in 'build'. Without such a line, either each line of the input was a key, or\n"
-      "Python, SQL or another program made the filter.\n",
-      info::define};
+  return {"info", "print a filter's kind, size, key count, planned and current rate",
+          "  bloomset info members.bloom\n"
+          "  bloomset info --json *.bloom\n"
+          "\n"
+          "A line 'label keys' names the reader that made the filter's keys: the READER of\n"
+          "--keys in 'build'. Without such a line, either each line of the input was a key, or\n"
+          "Python, SQL or another program made the filter.\n",
+          info::define};
 }
 
 }  // namespace bloomset::cli
