@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "tests/support/leveldb_policies.hpp"
+#include "tests/dialects/leveldb_policies.hpp"
 
 namespace bloomset::test {
 namespace {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/leveldb_policies.hpp"
+#include "tests/dialects/leveldb_policies.hpp"
 
 namespace bloomset::test {
 namespace {
