@@ -22,8 +22,8 @@ constexpr std::string_view types =
 
 constexpr std::array options = {
     kind_option{"version", versions,
-                "of the table that the filter belongs to; read from a name such as "
-                "mc-1-big-Filter.db if not given"},
+                "the version of the filter's table; read from a name such as mc-1-big-Filter.db if "
+                "not given"},
     kind_option{"type", types,
                 "the type of the table's partition key; bytes if a key is given as it is stored"}};
 

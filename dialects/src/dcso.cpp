@@ -257,7 +257,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
 
 dialect dcso_dialect() noexcept {
   return {"dcso",
-          "DCSO bloom version 1, as CIRCL hashlookup and the bloom command have it, plain or gzip",
+          "DCSO bloom version 1, which the bloom command and CIRCL hashlookup use, plain or gzip",
           "the capacity and the rate are stored; keys are strings of bytes",
           dcso_format::options,
           dcso_format::looks_like,

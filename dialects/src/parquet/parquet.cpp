@@ -362,7 +362,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
 
 dialect parquet_dialect() noexcept {
   return {"parquet",
-          "Apache Parquet's split block filter: bare, or those of a column in a Parquet file",
+          "Apache Parquet's split block filters: a bare one, or those of a Parquet file's column",
           "XXH64 only; a bare filter does not store its column's type",
           parquet_format::options,
           parquet_format::looks_like,

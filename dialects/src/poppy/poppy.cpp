@@ -29,7 +29,7 @@ constexpr std::uint64_t seed = 0x706f707079533d42;
 constexpr std::array<std::string_view, 4> modes = {"none", "space", "speed", "best"};
 constexpr std::array options = {kind_option{
     "optimise", "none (default), space, speed or best",
-    "for building: speed and best add an array of a bit per key that is queried first"}};
+    "for building: speed and best add an array, queried first, of at least one bit per key"}};
 
 struct header {
   std::uint8_t mode = 0;

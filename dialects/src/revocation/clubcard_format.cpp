@@ -21,8 +21,9 @@ constexpr std::string_view coverage_form =
 constexpr std::array options = {
     kind_option{"version", "3 or 4 (default 4)", "the version of the file to write"},
     kind_option{"coverage", coverage_form,
-                "for building: for each log, the period of which all certificates are known; other "
-                "programs have an answer only for certificates of these periods (default: none)"}};
+                "for building: for each log of Certificate Transparency, the period whose "
+                "certificates are all known; other programs answer only for certificates of these "
+                "periods (default: none)"}};
 
 /// One clubcard, with the bytes that it refers to and the name of its file.
 struct opened_card {
