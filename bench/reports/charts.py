@@ -30,8 +30,9 @@ def machine(results, _charts):
             f"{m['memory'] / 2**30:.0f} GiB of memory. {m['system']}; transparent huge pages: "
             f"{m['huge_pages']}. {m['compiler']}, `{m['flags']}`; kernels: {m['kernels']}.")
     for hash_row in results.all("hash"):
-        text += (f" XXH3 of {hash_row['key']} ({hash_row['bytes']:.0f} bytes): "
-                 f"{figure(hash_row['ns'])} ns.")
+        size = f"{hash_row['bytes']:.0f} bytes"
+        key = hash_row["key"] if hash_row["key"] == size else f"{hash_row['key']} ({size})"
+        text += f" XXH3 of {key}: {figure(hash_row['ns'])} ns per key."
     if m["without"]:
         text += " Without: " + "; ".join(f"{w['name']} ({w['why']})" for w in m["without"]) + "."
     return text
@@ -118,7 +119,7 @@ def batches(results, charts):
     body = [[r["name"]] + [figure(c["ns"]) for c in r["sizes"]] for r in ours]
     body += [[r["name"] + f" ({r['remark']})", figure(r["sizes"][0]["ns"])] + [""] * (len(sizes) - 1)
              for r in rows if r["group"] == "limit"]
-    return (f"{count(n)} keys at 1%, non-members, one thread.\n\n"
+    return (f"{count(n)} keys at 1%; queries of non-members, in one thread. The heading of a column is the number of keys in a batch.\n\n"
             + table(["ns per key"] + [binary(s) for s in sizes], body)
             + "\n\n![Time by batch]({folder}/batches.svg)")
 

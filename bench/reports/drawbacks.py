@@ -129,7 +129,9 @@ def loads(results, charts):
                                  for r in rows], [], [x / 10 for x in range(1, 10)],
                                 x_axis=Linear, label=lambda x: f"{100 * x:.0f}%")
     shown = [x for x in everywhere if x >= 0.5]
-    return (f"Insert time in ns per key, up to the given load. Tables have {binary(rows[0]['slots'])} slots, and "
+    before = max((x for x in everywhere if x < 0.5), default=0)
+    return ("Each cell has the insert time in ns per key while the load rises from that of the column before to that of "
+            f"its own column. The first column begins at {100 * before:.0f}%. Tables have {binary(rows[0]['slots'])} slots, and "
             "batches have 128 keys. A dash means that the table was full before this load.\n\n"
             + table(["load"] + [f"{100 * x:.0f}%" for x in shown],
                     [[r["name"]] + [figure(at(r, x)) for x in shown] for r in rows])
