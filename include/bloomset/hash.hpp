@@ -209,7 +209,7 @@ class xxh3_hasher {
 
   std::uint64_t seed() const noexcept { return seed_; }
   hash64 operator()(std::span<const std::byte> bytes) const noexcept {
-    return {XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed_)};
+    return {detail::xxh3_64(bytes.data(), bytes.size(), seed_)};
   }
 
  private:
