@@ -94,7 +94,7 @@ def more_charts(rows, n, fpr, charts):
     charts["build.svg"] = bars(f"Building {at}, one thread: ns per key",
                                [(name, ns, c) for ns, name, c in builds])
     spaces = sorted((of_bound(r), r["name"], colour_of(r["name"])) for r in rows if of_bound(r))
-    charts["space.svg"] = bars(f"{at}: bits, in times of log2(1 / measured rate)",
+    charts["space.svg"] = bars(f"{at}: bits per key, relative to log2(1 / measured rate)",
                                [(name, times_of, c) for times_of, name, c in spaces], ("the bound", 1))
     return "\n\n![Time to build]({folder}/build.svg)\n\n![Space]({folder}/space.svg)"
 
@@ -119,7 +119,9 @@ def batches(results, charts):
     body = [[r["name"]] + [figure(c["ns"]) for c in r["sizes"]] for r in ours]
     body += [[r["name"] + f" ({r['remark']})", figure(r["sizes"][0]["ns"])] + [""] * (len(sizes) - 1)
              for r in rows if r["group"] == "limit"]
-    return (f"{count(n)} keys at 1%; queries of non-members, in one thread. The heading of a column is the number of keys in a batch.\n\n"
+    limit = " The limit (random lines) has only one figure, in the first column, because it does not depend on batches." if limits else ""
+    return (f"{count(n)} keys at 1%; queries of non-members, in one thread. The heading of a column is the number of keys in a "
+            f"batch.{limit}\n\n"
             + table(["ns per key"] + [binary(s) for s in sizes], body)
             + "\n\n![Time by batch]({folder}/batches.svg)")
 
@@ -165,7 +167,7 @@ def files(results, _charts):
         text.append(f"`bloomset check` of one key in a filter of {size_of(startup['bytes'])}: "
                     f"{startup['ns'] / 1e6:.1f} ms, {size_of(startup['peak'])} of memory.")
     if b := results.one("billion"):
-        head = [f"{count(b['n'])} generated addresses in {size_of(b['bytes'])}, k = {b['hashes']}, "
+        head = [f"{count(b['n'])} generated email addresses in {size_of(b['bytes'])}, k = {b['hashes']}, "
                 f"{b['threads']} threads", ""]
         text.append(table(head, [["to make, hash and insert them", f"{b['fill_seconds']:.1f} s"],
                                  ["of this, to insert them", f"{b['insert_seconds']:.1f} s"],

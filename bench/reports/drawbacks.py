@@ -103,7 +103,7 @@ def growth(results, charts):
                   lambda r: r["bits_per_key"], "Bits per key by size",
                   of={n: [r for r in rows if r["n"] >= 1024] for n, rows in growing.items()})
     text += chart("growth-rate.svg", "Rate of false positives, measured, in percent",
-                  lambda r: 100 * r["rate"], "Rate by size", marks=[("asked for: 1%", 1)],
+                  lambda r: 100 * r["rate"], "Rate by size", marks=[("requested: 1%", 1)],
                   of={n: rows for n, rows in series.items() if "made" not in n
                       and "beyond" not in n and "vector" not in n
                       and at_a_time(n) != "one key at a time"},
