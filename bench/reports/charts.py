@@ -119,7 +119,8 @@ def batches(results, charts):
     body = [[r["name"]] + [figure(c["ns"]) for c in r["sizes"]] for r in ours]
     body += [[r["name"] + f" ({r['remark']})", figure(r["sizes"][0]["ns"])] + [""] * (len(sizes) - 1)
              for r in rows if r["group"] == "limit"]
-    limit = " The limit (random lines) has only one figure, in the first column, because it does not depend on batches." if limits else ""
+    limit = (" The limit (random lines) has only one figure, in the first column, because it does not depend on batches."
+             if limits else "")
     return (f"{count(n)} keys at 1%; queries of non-members, in one thread. The heading of a column is the number of keys in a "
             f"batch.{limit}\n\n"
             + table(["ns per key"] + [binary(s) for s in sizes], body)
