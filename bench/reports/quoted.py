@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Figures of a results file that pages quote outside of its tables.
+
+    bench/reports/quoted.py RESULTS            writes them into the pages
+    bench/reports/quoted.py --check RESULTS    fails if a page has others
+
+A quote is a piece of a page's text with {} for each figure, and the figures; None leaves the page's. Line breaks of
+the page are kept. A page that says it in other words fails, so that whoever changes the words changes them here too.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+
+from drawing import figure
+from records import Results, built, query, ratio
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KINDS = "docs/how-it-works/kinds/"
+M, M100, GROWN = 10**6, 10**8, 2**27
+
+
+class Figures:
+    """Nanoseconds per key, half of the queried keys members, unless it says otherwise."""
+
+    def __init__(self, results):
+        self.results = results
+
+    def row(self, name, n=M, fpr=0.01):
+        return self.results.one("filter", name=name, n=n, fpr=fpr)
+
+    def batch(self, name, n=M, fpr=0.01):
+        return query(self.row(name, n, fpr), "batch", 50)
+
+    def single(self, name, n=M, fpr=0.01):
+        return query(self.row(name, n, fpr), "single", 50)
+
+    def both(self, name, n=M):
+        return [self.batch(name, n), self.single(name, n)]
+
+    def build(self, name, n=M, threads=1, fpr=0.01):
+        return built(self.row(name, n, fpr), threads)
+
+    def grown(self, name):
+        """Queries of non-members and of members in batches of 1024, after growth to 134 M keys."""
+        at = self.results.one("growth", name=name, n=GROWN)
+        return [at["absent_ns"], at["present_ns"]]
+
+    def longest(self, name):
+        return self.results.one("longest", name=name)["ms"]
+
+    def set(self, name):
+        return self.results.one("set", name=name)
+
+    def set_half(self, name):
+        return next(q["ns"] for q in self.set(name)["query"] if q["present"] == 50)
+
+    def dcso(self, what):
+        row = next(r for r in self.results.one("dcso")["rows"] if r["what"] == what)
+        return f"{row['bloomset']:.2f}", f"{row['dcso']:.2f}", f"{row['dcso'] / row['bloomset']:.1f}"
+
+
+def quotes(of):
+    """(page, text, figures) for every quote."""
+    found = []
+
+    def quote(page, text, *figures):
+        digits = 2 if page.startswith(KINDS) and not text.startswith("|") else 3
+        found.append((page, text, [f if f is None or isinstance(f, str) else figure(f, digits) for f in figures]))
+
+    def kind(page, name, words="1 M keys, 1%, half of the queried keys members", large=True):
+        text = "{} ns in batches, {} ns one by one (" + words + ")"
+        if large:
+            text += "; {} and {} ns for 100 M keys"
+        quote(KINDS + page + ".md", text, *of.both(name), *(of.both(name, M100) if large else []))
+
+    # The kinds' pages.
+    for name in ("blocked_bloom", "bloom", "counting_bloom", "cuckoo", "ribbon"):
+        kind(name, name)
+    kind("fuse", "fuse, 3-wise", "1 M keys, 1%, half of the queried keys members, 3 slots per key")
+    kind("vector_quotient", "vector_quotient", large=False)
+    kind("expandable", "expandable", "1%, half of the queried keys members, not grown", large=False)
+    scalable = "scalable_bloom, begun at n/16"
+    quote(KINDS + "scalable_bloom.md",
+          "{} ns in batches, {} ns one by one (made for n/16 keys, n = 1 M, 1%, half of the queried keys members); "
+          "{} and {} ns for n = 100 M", *of.both(scalable), *of.both(scalable, M100))
+    quote(KINDS + "scalable_bloom.md", "{} ns per key (made for n/16 keys, n = 1 M)", of.build(scalable))
+    quote(KINDS + "scalable_bloom.md", "its longest insert took {} ms", of.longest("scalable_bloom"))
+    quote(KINDS + "blocked_bloom.md", "{} ns per key for 1 M keys, {} ns for 100 M, or {} ns with two threads",
+          of.build("blocked_bloom"), of.build("blocked_bloom", M100), of.build("blocked_bloom", M100, 2))
+    for name in ("bloom", "cuckoo"):
+        quote(KINDS + name + ".md", "{} ns per key for 1 M keys, {} ns for 100 M", of.build(name), of.build(name, M100))
+    quote(KINDS + "counting_bloom.md", "an insert takes {} ns per key for 1 M keys", of.build("counting_bloom"))
+    quote(KINDS + "vector_quotient.md", "{} ns per key for 1 M keys; up to the capacity", of.build("vector_quotient"))
+    quote(KINDS + "expandable.md", "{} ns per key for 1 M keys; no insert", of.build("expandable"))
+    for name, page in (("fuse, 3-wise", "fuse"), ("ribbon", "ribbon")):
+        quote(KINDS + page + ".md", "{} ns per key for 1 M keys; for 100 M keys {} ns, or {} ns with two threads",
+              of.build(name), of.build(name, M100), of.build(name, M100, 2))
+    quote(KINDS + "fuse.md", "takes {} ns at 1/256 (8 bits) but {} ns at 1% (7 bits)",
+          of.batch("fuse, 3-wise", M100, 1 / 256), of.batch("fuse, 3-wise", M100))
+    quote(KINDS + "cuckoo.md", "a query takes {} ns, against {} ns in", of.single("cuckoo"), of.single("vector_quotient"))
+    quote(KINDS + "ribbon.md", "`fuse` is {} times as fast in single queries, and {} times as fast in batches",
+          figure(ratio(of.single("ribbon"), of.single("fuse, 3-wise")), 2),
+          figure(ratio(of.batch("ribbon"), of.batch("fuse, 3-wise")), 2))
+    quote(KINDS + "vector_quotient.md", "{} ns for a non-member, {} ns for a member (in batches of 1024)",
+          *of.grown("vector_quotient, made at that size"))
+    quote(KINDS + "expandable.md", "{} ns for a non-member, {} ns for a member (batches of 1024, grown from 64 keys)",
+          *of.grown("expandable"))
+
+    # The table of all kinds, whose bits per key are those of plans.
+    planned = [None, None]
+    for head, name in (("`blocked_bloom`", "blocked_bloom"), ("`bloom`", "bloom"), ("`counting_bloom`", "counting_bloom"),
+                       ("`cuckoo`", "cuckoo"), ("`fuse`, 3 slots per key", "fuse, 3-wise"), ("`ribbon`", "ribbon")):
+        quote(KINDS + "README.md", "| " + head + " | {} | {} | {} / {} | {} / {} | {} |", *planned, *of.both(name),
+              *of.both(name, M100), of.build(name))
+    for name in ("vector_quotient", "expandable"):
+        quote(KINDS + "README.md", "| `" + name + "` | {} | {} | {} / {} | – | {} |", *planned, *of.both(name), of.build(name))
+    begun = "expandable, begun at n/1024"
+    quote(KINDS + "README.md", "| `expandable`, begun at n/1024 | {} | – | {} / {} | – | {} |", None, *of.both(begun),
+          of.build(begun))
+    quote(KINDS + "README.md", "| `scalable_bloom`, begun at n/16 | {} | {} | {} / {} | {} / {} | {} |", *planned,
+          *of.both(scalable), *of.both(scalable, M100), of.build(scalable))
+    quote(KINDS + "README.md", "| `vector_quotient` | {} | {} | | `expandable`, grown from 64 keys | {} | {} |",
+          *of.grown("vector_quotient, made at that size"), *of.grown("expandable"))
+
+    # Exact sets and other programs.
+    ours, theirs = of.set("bloomset blocked_bloom"), of.set("std::unordered_set")
+    ns = of.set_half("bloomset blocked_bloom"), of.set_half("std::unordered_set")
+    memory = figure(ours["bytes"] / 1e6), figure(theirs["bytes"] / 1e9)
+    quote("README.md", "| {} MB | {} GB (`std::unordered_set`) | {}x |", *memory, f"{theirs['bytes'] / ours['bytes']:.0f}")
+    quote("README.md", "| {} ns | {} ns (`std::unordered_set`) | {}x |", *ns, f"{ns[1] / ns[0]:.0f}")
+    quote("README.md", "with a capacity given | {} s | {} s (DCSO's `bloom`) | {}x |", *of.dcso("build, capacity given"))
+    quote("README.md", "all of them members | {} s | {} s (DCSO's `bloom`) | {}x |", *of.dcso("check, all present and printed"))
+    compare = "docs/start/compare.md"
+    quote(compare, "| `blocked_bloom` at 1% | {} MB | {} ns |", memory[0], ns[0])
+    quote(compare, "| `std::unordered_set` | {} GB | {} ns |", memory[1], ns[1])
+    own, other, _ = of.dcso("build, capacity given")
+    quote(compare, "builds a filter of 10 million lines in {} s, and Bloomset builds one in {} s", other, own)
+
+    # Other filters.
+    for head, name in (("`blocked_bloom`", "blocked_bloom"),
+                       ("Boost.Bloom `fast_multiblock64<8>`", "Boost.Bloom fast_multiblock64<8>"),
+                       ("Boost.Bloom `fast_multiblock32<8>`", "Boost.Bloom fast_multiblock32<8>")):
+        quote(compare, "| " + head + " | {} | {} | {} | {} | {} |", None, of.build(name), *of.both(name),
+              of.single(name + ", for this CPU"))
+    for head, name in (("`ribbon`", "ribbon"), ("`blocked_bloom`, hashing included", "blocked_bloom, of keys"),
+                       ("RocksDB 7.8 Bloom, hashing included", "RocksDB Bloom")):
+        quote(compare, "| " + head + " | {} | {} | {} | {} | |", None, of.build(name), *of.both(name))
+    boost = "Boost.Bloom fast_multiblock"
+    quote(compare, "in batches takes {} ns per key, against {} ns for Boost.Bloom's `fast_multiblock32` and {} ns for its "
+          "`fast_multiblock64`", of.batch("blocked_bloom", M100), of.batch(boost + "32<8>", M100), of.batch(boost + "64<8>", M100))
+    quote(compare, "in {} ns, against {} ns", of.single("fastfilter_cpp binary fuse (3-wise)", fpr=1 / 256),
+          of.single("fuse, 3-wise", fpr=1 / 256))
+    return found
+
+
+def put(text, figures, page):
+    """The page's text with these figures in place of its own."""
+    figure_of = r"(\d[\d,.]*)"
+    words = [r"\s+".join(map(re.escape, re.split(r"\s+", part))) for part in text.split("{}")]
+    places = list(re.finditer(figure_of.join(words), page))
+    if len(places) != 1:
+        raise ValueError(f"says this {len(places)} times instead of once: {text}")
+    for number, new in reversed(list(enumerate(figures, 1))):
+        start, end = places[0].span(number)
+        page = page[:start] + (page[start:end] if new is None else new) + page[end:]
+    return page
+
+
+def main():
+    parser = argparse.ArgumentParser(description="figures of a benchmark's results that pages quote")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a page has other figures")
+    parser.add_argument("results")
+    options = parser.parse_args()
+    pages, faults = {}, []
+    for name, text, figures in quotes(Figures(Results(options.results))):
+        before = pages.setdefault(name, (ROOT / name).read_text())
+        try:
+            pages[name] = put(text, figures, before)
+        except ValueError as fault:
+            faults.append(f"{name} {fault}")
+            continue
+        if options.check and pages[name] != before:
+            faults.append(f"{name} has other figures than {options.results}, which has {', '.join(f or '{}' for f in figures)}: {text}")
+    if faults:
+        sys.exit("\n".join(faults))
+    if not options.check:
+        for name, text in pages.items():
+            (ROOT / name).write_text(text)
+        print(f"{len(pages)} pages quote {options.results}")
+
+
+if __name__ == "__main__":
+    main()
