@@ -56,3 +56,5 @@ grep -q 'counted first' "$work/drawbacks.md"
 grep -q 'vector_quotient' "$work/drawbacks/loads.svg"
 "$here/reports/charts.py" "$results" >"$work/tables"
 grep -q 'blocked, 1%: measured rate' "$work/tables"
+# The pages quote the results that are kept.
+"$here/reports/quoted.py" --check "$here/results/full.jsonl"

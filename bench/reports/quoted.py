@@ -13,6 +13,7 @@ import pathlib
 import re
 import sys
 
+import drawbacks
 from drawing import figure
 from records import Results, built, query, ratio
 
@@ -44,8 +45,15 @@ class Figures:
 
     def grown(self, name):
         """Queries of non-members and of members in batches of 1024, after growth to 134 M keys."""
-        at = self.results.one("growth", name=name, n=GROWN)
-        return [at["absent_ns"], at["present_ns"]]
+        return [self.at(name, "absent_ns"), self.at(name, "present_ns")]
+
+    def at(self, name, what, n=GROWN):
+        return self.results.one("growth", name=name, n=n)[what]
+
+    def loads(self, name):
+        """The least and the most time of an insert at any load."""
+        times = [point["ns"] for point in self.results.one("load", name=name)["points"]]
+        return [min(times), max(times)]
 
     def longest(self, name):
         return self.results.one("longest", name=name)["ms"]
@@ -108,6 +116,15 @@ def quotes(of):
     quote(KINDS + "expandable.md", "{} ns for a non-member, {} ns for a member (batches of 1024, grown from 64 keys)",
           *of.grown("expandable"))
 
+    quote(KINDS + "vector_quotient.md", "an insert takes {} to {} ns at every load up to 97%", *of.loads("vector_quotient"))
+    page = "docs/how-it-works/drawbacks.md"
+    grown, made = "expandable, one key at a time", "expandable, made at that size"
+    quote(page, "take {} times as long at 67 million keys, and {} times as long at 134 million",
+          *[ratio(of.at(grown, "absent_ns", n), of.at(made, "absent_ns", n)) for n in (GROWN // 2, GROWN)])
+    quote(page, "in batches of 1024 keys take {} ns per key, whereas a whole doubling in a single batch takes {} ns",
+          *[drawbacks.mean_insert(drawbacks.grown(of.results)[name])
+            for name in ("expandable, 1024 keys at a time", "expandable")])
+
     # The table of all kinds, whose bits per key are those of plans.
     planned = [None, None]
     for head, name in (("`blocked_bloom`", "blocked_bloom"), ("`bloom`", "bloom"), ("`counting_bloom`", "counting_bloom"),
@@ -136,7 +153,7 @@ def quotes(of):
     quote(compare, "| `blocked_bloom` at 1% | {} MB | {} ns |", memory[0], ns[0])
     quote(compare, "| `std::unordered_set` | {} GB | {} ns |", memory[1], ns[1])
     own, other, _ = of.dcso("build, capacity given")
-    quote(compare, "builds a filter of 10 million lines in {} s, and Bloomset builds one in {} s", other, own)
+    quote(compare, "builds a filter of 100 million lines in {} s, and Bloomset builds one in {} s", other, own)
 
     # Other filters.
     for head, name in (("`blocked_bloom`", "blocked_bloom"),
@@ -150,8 +167,10 @@ def quotes(of):
     boost = "Boost.Bloom fast_multiblock"
     quote(compare, "in batches takes {} ns per key, against {} ns for Boost.Bloom's `fast_multiblock32` and {} ns for its "
           "`fast_multiblock64`", of.batch("blocked_bloom", M100), of.batch(boost + "32<8>", M100), of.batch(boost + "64<8>", M100))
-    quote(compare, "in {} ns, against {} ns", of.single("fastfilter_cpp binary fuse (3-wise)", fpr=1 / 256),
-          of.single("fuse, 3-wise", fpr=1 / 256))
+    quote(compare, "they take {} ns with 1 M keys, against {} ns for `blocked_bloom`",
+          of.single(boost + "32<8>, for this CPU"), of.single("blocked_bloom, for this CPU"))
+    quote(compare, "a query takes {} ns if it is compiled for this CPU, against {} ns",
+          of.single("fastfilter_cpp binary fuse (3-wise)", M100, 1 / 256), of.single("fuse, 3-wise", M100, 1 / 256))
     return found
 
 

@@ -23,7 +23,7 @@ namespace bloomset::detail {
 
 /// XXH3_64bits_withSeed, with the code for keys of up to 128 bytes inline. The library's function
 /// also has the code for longer keys, so compilers call it: a batch of strings of 20 bytes then
-/// takes 1.02 to 1.14 times as long (docs/maintain/decisions/cpu/inline-instructions.md).
+/// takes up to 1.14 times as long (docs/maintain/decisions/cpu/inline-instructions.md).
 [[gnu::always_inline]] inline std::uint64_t xxh3_64(const void* key, std::size_t size,
                                                     std::uint64_t seed) noexcept {
   const auto* const bytes = static_cast<const xxh_u8*>(key);
