@@ -50,6 +50,15 @@ class Figures:
     def at(self, name, what, n=GROWN):
         return self.results.one("growth", name=name, n=n)[what]
 
+    def size(self, name, n):
+        """Queries of 100 M keys in batches of n."""
+        row = self.results.one("batches", name=name)
+        return next(c["ns"] for c in row["sizes"] if c["size"] == n)
+
+    def load(self, name, load):
+        """Inserts up to this load."""
+        return next(p["ns"] for p in self.results.one("load", name=name)["points"] if p["load"] == load)
+
     def loads(self, name):
         """The least and the most time of an insert at any load."""
         times = [point["ns"] for point in self.results.one("load", name=name)["points"]]
@@ -117,6 +126,13 @@ def quotes(of):
           *of.grown("expandable"))
 
     quote(KINDS + "vector_quotient.md", "an insert takes {} to {} ns at every load up to 97%", *of.loads("vector_quotient"))
+    quote(KINDS + "cuckoo.md", "| `cuckoo` | {} | {} | {} | | [`vector_quotient`](vector_quotient.md) | {} | {} | {} |",
+          *[figure(of.load(name, load), 2) for name in ("cuckoo, breadth first", "vector_quotient")
+            for load in (0.9, 0.95, 0.97)])
+    quote(KINDS + "bloom.md", "its batch queries are {} times as fast", ratio(of.batch("bloom"), of.batch("blocked_bloom")))
+    quote(KINDS + "expandable.md", "{} ms for single keys", of.longest("expandable"))
+    quote(KINDS + "fuse.md", "batches of 4 M and 16 M non-members take {} and {} ns per key, and batches of 1 M, which are "
+          "not grouped, {} ns", *[of.size("fuse, 3-wise", 1 << k) for k in (22, 24, 20)])
     page = "docs/how-it-works/drawbacks.md"
     grown, made = "expandable, one key at a time", "expandable, made at that size"
     quote(page, "take {} times as long at 67 million keys, and {} times as long at 134 million",
@@ -128,18 +144,16 @@ def quotes(of):
     # The table of all kinds, whose bits per key are those of plans.
     planned = [None, None]
     for head, name in (("`blocked_bloom`", "blocked_bloom"), ("`bloom`", "bloom"), ("`counting_bloom`", "counting_bloom"),
-                       ("`cuckoo`", "cuckoo"), ("`fuse`, 3 slots per key", "fuse, 3-wise"), ("`ribbon`", "ribbon")):
+                       ("`vector_quotient`", "vector_quotient"), ("`cuckoo`", "cuckoo"), ("`expandable`", "expandable"),
+                       ("`fuse`, 3 slots per key", "fuse, 3-wise"), ("`ribbon`", "ribbon")):
         quote(KINDS + "README.md", "| " + head + " | {} | {} | {} / {} | {} / {} | {} |", *planned, *of.both(name),
               *of.both(name, M100), of.build(name))
-    for name in ("vector_quotient", "expandable"):
-        quote(KINDS + "README.md", "| `" + name + "` | {} | {} | {} / {} | – | {} |", *planned, *of.both(name), of.build(name))
     begun = "expandable, begun at n/1024"
-    quote(KINDS + "README.md", "| `expandable`, begun at n/1024 | {} | – | {} / {} | – | {} |", None, *of.both(begun),
-          of.build(begun))
+    quote(KINDS + "README.md", "| `expandable`, begun at n/1024 | {} | {} | {} / {} | {} / {} | {} |",
+          f"{of.row(begun)['bits_per_key']:.2f}", f"{of.row(begun, M100, 0.001)['bits_per_key']:.2f}", *of.both(begun),
+          *of.both(begun, M100), of.build(begun))
     quote(KINDS + "README.md", "| `scalable_bloom`, begun at n/16 | {} | {} | {} / {} | {} / {} | {} |", *planned,
           *of.both(scalable), *of.both(scalable, M100), of.build(scalable))
-    quote(KINDS + "README.md", "| `vector_quotient` | {} | {} | | `expandable`, grown from 64 keys | {} | {} |",
-          *of.grown("vector_quotient, made at that size"), *of.grown("expandable"))
 
     # Exact sets and other programs.
     ours, theirs = of.set("bloomset blocked_bloom"), of.set("std::unordered_set")
@@ -154,6 +168,13 @@ def quotes(of):
     quote(compare, "| `std::unordered_set` | {} GB | {} ns |", memory[1], ns[1])
     own, other, _ = of.dcso("build, capacity given")
     quote(compare, "builds a filter of 100 million lines in {} s, and Bloomset builds one in {} s", other, own)
+
+    allow = "docs/use/allow-list.md"
+    billion = of.results.one("billion")
+    quote(allow, "insert 10^9 addresses | {} s | | the same, plus 100.7 million queries of non-members | {} s |",
+          f"{billion['fill_seconds']:.1f}", f"{billion['seconds']:.1f}")
+    quote(allow, "| peak memory | {} GB |", billion["peak"] / 1e9)
+    quote(allow, "takes about {} ms, including the start", f"{of.results.one('startup')['ns'] / 1e6:.1f}")
 
     # Other filters.
     for head, name in (("`blocked_bloom`", "blocked_bloom"),
