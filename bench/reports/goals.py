@@ -137,6 +137,7 @@ def static_goals(results, row, large, goal, at_most):
             "bits/key")
     at_most("  batch query ≤ RocksDB's", ratio(asked(ribbon), asked(row("RocksDB Ribbon", large))),
             1.0)
-    peers = [row(p, large) for p in ("RocksDB Ribbon", "fastfilter_cpp homogeneous ribbon")]
+    peers = [row(p, large) for p in ("RocksDB Ribbon", "fastfilter_cpp homogeneous ribbon", "BuRR bumped ribbon, 64 bits",
+                                     "pleat homogeneous ribbon")]
     at_most("  build ≤ 0.8x of the fastest peer's ribbon",
             ratio(built(ribbon), best(map(built, peers))), 0.8)
