@@ -130,6 +130,6 @@ if [[ $quick ]] || ((!${#documents[@]})); then
   bench/reports/charts.py "$results"
 else
   bench/reports/charts.py "$results" "${documents[@]}"
-  bench/reports/quoted.py "$results"
   bench/reports/charts.py "$results" | sed -n '/^## goals/,/^## filters/p' | sed '$d'
+  bench/reports/quoted.py "$results"
 fi

@@ -4,7 +4,7 @@
     bench/reports/quoted.py RESULTS            writes them into the pages
     bench/reports/quoted.py --check RESULTS    fails if a page has others
 
-A quote is a piece of a page's text with {} for each figure, and the figures; None leaves the page's. Line breaks of
+A quote is a piece of a page's text with {} for each figure, and the figures; KEPT leaves the page's. Line breaks of
 the page are kept. A page that says it in other words fails, so that whoever changes the words changes them here too.
 """
 
@@ -20,6 +20,8 @@ from records import Results, built, query, ratio
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KINDS = "docs/how-it-works/kinds/"
 M, M100, GROWN = 10**6, 10**8, 2**27
+HALF = "1 M keys, 1%, half of the queried keys members"
+KEPT = object()
 
 
 class Figures:
@@ -28,8 +30,16 @@ class Figures:
     def __init__(self, results):
         self.results = results
 
+    def one(self, record, **wanted):
+        found = self.results.one(record, **wanted)
+        if found is None:
+            what = " ".join([record] + [f"{key}={value}" for key, value in wanted.items()])
+            sys.exit(f"{self.results.path}: it lacks a record that a page quotes: {what}; bench/run.sh measures it, "
+                     "some with checkouts of peers (bench/run.sh --help)")
+        return found
+
     def row(self, name, n=M, fpr=0.01):
-        return self.results.one("filter", name=name, n=n, fpr=fpr)
+        return self.one("filter", name=name, n=n, fpr=fpr)
 
     def batch(self, name, n=M, fpr=0.01):
         return query(self.row(name, n, fpr), "batch", 50)
@@ -48,33 +58,33 @@ class Figures:
         return [self.at(name, "absent_ns"), self.at(name, "present_ns")]
 
     def at(self, name, what, n=GROWN):
-        return self.results.one("growth", name=name, n=n)[what]
+        return self.one("growth", name=name, n=n)[what]
 
     def size(self, name, n):
         """Queries of 100 M keys in batches of n."""
-        row = self.results.one("batches", name=name)
+        row = self.one("batches", name=name)
         return next(c["ns"] for c in row["sizes"] if c["size"] == n)
 
     def load(self, name, load):
         """Inserts up to this load."""
-        return next(p["ns"] for p in self.results.one("load", name=name)["points"] if p["load"] == load)
+        return next(p["ns"] for p in self.one("load", name=name)["points"] if p["load"] == load)
 
     def loads(self, name):
         """The least and the most time of an insert at any load."""
-        times = [point["ns"] for point in self.results.one("load", name=name)["points"]]
+        times = [point["ns"] for point in self.one("load", name=name)["points"]]
         return [min(times), max(times)]
 
     def longest(self, name):
-        return self.results.one("longest", name=name)["ms"]
+        return self.one("longest", name=name)["ms"]
 
     def set(self, name):
-        return self.results.one("set", name=name)
+        return self.one("set", name=name)
 
     def set_half(self, name):
         return next(q["ns"] for q in self.set(name)["query"] if q["present"] == 50)
 
     def dcso(self, what):
-        row = next(r for r in self.results.one("dcso")["rows"] if r["what"] == what)
+        row = next(r for r in self.one("dcso")["rows"] if r["what"] == what)
         return f"{row['bloomset']:.2f}", f"{row['dcso']:.2f}", f"{row['dcso'] / row['bloomset']:.1f}"
 
 
@@ -83,10 +93,12 @@ def quotes(of):
     found = []
 
     def quote(page, text, *figures):
+        if None in figures:
+            sys.exit(f"{of.results.path}: it lacks a figure of this quote in {page}: {text}")
         digits = 2 if page.startswith(KINDS) and not text.startswith("|") else 3
-        found.append((page, text, [f if f is None or isinstance(f, str) else figure(f, digits) for f in figures]))
+        found.append((page, text, [f if f is KEPT or isinstance(f, str) else figure(f, digits) for f in figures]))
 
-    def kind(page, name, words="1 M keys, 1%, half of the queried keys members", large=True):
+    def kind(page, name, words=HALF, large=True):
         text = "{} ns in batches, {} ns one by one (" + words + ")"
         if large:
             text += "; {} and {} ns for 100 M keys"
@@ -95,7 +107,7 @@ def quotes(of):
     # The kinds' pages.
     for name in ("blocked_bloom", "bloom", "counting_bloom", "cuckoo", "ribbon"):
         kind(name, name)
-    kind("fuse", "fuse, 3-wise", "1 M keys, 1%, half of the queried keys members, 3 slots per key")
+    kind("fuse", "fuse, 3-wise", HALF + ", 3 slots per key")
     kind("vector_quotient", "vector_quotient", large=False)
     kind("expandable", "expandable", "1%, half of the queried keys members, not grown", large=False)
     scalable = "scalable_bloom, begun at n/16"
@@ -124,7 +136,6 @@ def quotes(of):
           *of.grown("vector_quotient, made at that size"))
     quote(KINDS + "expandable.md", "{} ns for a non-member, {} ns for a member (batches of 1024, grown from 64 keys)",
           *of.grown("expandable"))
-
     quote(KINDS + "vector_quotient.md", "an insert takes {} to {} ns at every load up to 97%", *of.loads("vector_quotient"))
     quote(KINDS + "cuckoo.md", "| `cuckoo` | {} | {} | {} | | [`vector_quotient`](vector_quotient.md) | {} | {} | {} |",
           *[figure(of.load(name, load), 2) for name in ("cuckoo, breadth first", "vector_quotient")
@@ -133,6 +144,8 @@ def quotes(of):
     quote(KINDS + "expandable.md", "{} ms for single keys", of.longest("expandable"))
     quote(KINDS + "fuse.md", "batches of 4 M and 16 M non-members take {} and {} ns per key, and batches of 1 M, which are "
           "not grouped, {} ns", *[of.size("fuse, 3-wise", 1 << k) for k in (22, 24, 20)])
+
+    # Growth.
     page = "docs/how-it-works/drawbacks.md"
     grown, made = "expandable, one key at a time", "expandable, made at that size"
     quote(page, "take {} times as long at 67 million keys, and {} times as long at 134 million",
@@ -142,7 +155,7 @@ def quotes(of):
             for name in ("expandable, 1024 keys at a time", "expandable")])
 
     # The table of all kinds, whose bits per key are those of plans.
-    planned = [None, None]
+    planned = [KEPT, KEPT]
     for head, name in (("`blocked_bloom`", "blocked_bloom"), ("`bloom`", "bloom"), ("`counting_bloom`", "counting_bloom"),
                        ("`vector_quotient`", "vector_quotient"), ("`cuckoo`", "cuckoo"), ("`expandable`", "expandable"),
                        ("`fuse`, 3 slots per key", "fuse, 3-wise"), ("`ribbon`", "ribbon")):
@@ -170,21 +183,21 @@ def quotes(of):
     quote(compare, "builds a filter of 100 million lines in {} s, and Bloomset builds one in {} s", other, own)
 
     allow = "docs/use/allow-list.md"
-    billion = of.results.one("billion")
+    billion = of.one("billion")
     quote(allow, "insert 10^9 addresses | {} s | | the same, plus 100.7 million queries of non-members | {} s |",
           f"{billion['fill_seconds']:.1f}", f"{billion['seconds']:.1f}")
     quote(allow, "| peak memory | {} GB |", billion["peak"] / 1e9)
-    quote(allow, "takes about {} ms, including the start", f"{of.results.one('startup')['ns'] / 1e6:.1f}")
+    quote(allow, "takes about {} ms, including the start", f"{of.one('startup')['ns'] / 1e6:.1f}")
 
     # Other filters.
     for head, name in (("`blocked_bloom`", "blocked_bloom"),
                        ("Boost.Bloom `fast_multiblock64<8>`", "Boost.Bloom fast_multiblock64<8>"),
                        ("Boost.Bloom `fast_multiblock32<8>`", "Boost.Bloom fast_multiblock32<8>")):
-        quote(compare, "| " + head + " | {} | {} | {} | {} | {} |", None, of.build(name), *of.both(name),
+        quote(compare, "| " + head + " | {} | {} | {} | {} | {} |", KEPT, of.build(name), *of.both(name),
               of.single(name + ", for this CPU"))
     for head, name in (("`ribbon`", "ribbon"), ("`blocked_bloom`, hashing included", "blocked_bloom, of keys"),
                        ("RocksDB 7.8 Bloom, hashing included", "RocksDB Bloom")):
-        quote(compare, "| " + head + " | {} | {} | {} | {} | |", None, of.build(name), *of.both(name))
+        quote(compare, "| " + head + " | {} | {} | {} | {} | |", KEPT, of.build(name), *of.both(name))
     boost = "Boost.Bloom fast_multiblock"
     quote(compare, "in batches takes {} ns per key, against {} ns for Boost.Bloom's `fast_multiblock32` and {} ns for its "
           "`fast_multiblock64`", of.batch("blocked_bloom", M100), of.batch(boost + "32<8>", M100), of.batch(boost + "64<8>", M100))
@@ -204,7 +217,7 @@ def put(text, figures, page):
         raise ValueError(f"says this {len(places)} times instead of once: {text}")
     for number, new in reversed(list(enumerate(figures, 1))):
         start, end = places[0].span(number)
-        page = page[:start] + (page[start:end] if new is None else new) + page[end:]
+        page = page[:start] + (page[start:end] if new is KEPT else new) + page[end:]
     return page
 
 
@@ -222,7 +235,7 @@ def main():
             faults.append(f"{name} {fault}")
             continue
         if options.check and pages[name] != before:
-            faults.append(f"{name} has other figures than {options.results}, which has {', '.join(f or '{}' for f in figures)}: {text}")
+            faults.append(f"{name} has other figures than {options.results}, which has {', '.join('{}' if f is KEPT else f for f in figures)}: {text}")
     if faults:
         sys.exit("\n".join(faults))
     if not options.check:

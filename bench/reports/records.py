@@ -9,6 +9,7 @@ class Results:
     """The records of one file, by what they are."""
 
     def __init__(self, path):
+        self.path = path
         lines = pathlib.Path(path).read_text().splitlines()
         self.records = [json.loads(line) for line in lines if line.strip()]
         if not self.records:
