@@ -15,10 +15,11 @@ import sys
 
 import drawbacks
 from drawing import figure
-from records import Results, built, query, ratio
+from records import Results, built, line_limit, query, ratio
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KINDS = "docs/how-it-works/kinds/"
+DECISIONS = "docs/maintain/decisions/"
 M, M100, GROWN = 10**6, 10**8, 2**27
 HALF = "1 M keys, 1%, half of the queried keys members"
 KEPT = object()
@@ -207,6 +208,18 @@ def quotes(of):
           of.single(boost + "32<8>, for this CPU"), of.single("blocked_bloom, for this CPU"))
     quote(compare, "a query takes {} ns if it is compiled for this CPU, against {} ns",
           of.single("fastfilter_cpp binary fuse (3-wise)", M100, 1 / 256), of.single("fuse, 3-wise", M100, 1 / 256))
+
+    # Headers and decisions.
+    quote("include/bloomset/fuse.hpp", "{} to {} ns per key and thread",
+          *[figure(of.build("fuse, 3-wise", n), 2) for n in (M, M100)])
+    own, other = [of.build(name, M100, fpr=1 / 256) for name in ("fuse, 3-wise", "fastfilter_cpp binary fuse (3-wise)")]
+    quote(DECISIONS + "kinds/fuse-build.md", "of 100 M keys takes {} of the time of the authors' code", f"{own / other:.2f}")
+    least_and_most = []
+    for name in ("blocked_bloom", boost + "64<8>, for this CPU"):
+        times = [query(of.row(name), "batch", present) for present in (0, 50, 100)]
+        least_and_most += [min(times), max(times)]
+    quote(DECISIONS + "edges/benchmark.md", "Reading its lines takes {} ns of {} to {}, and Boost.Bloom takes {} to {} ns in all",
+          *[figure(ns, 2) for ns in (line_limit(of.results, M, 0.01)[0], *least_and_most)])
     return found
 
 
