@@ -66,7 +66,7 @@ result<built_ribbon> build_ribbon(const ribbon_spec& spec, std::span<const hash6
 ///             per key for bumped keys, and 2 MB per thread. At the end it has freed these, and
 ///             needs the size of the filter a second time. Hashes that are not uniform need more.
 /// Failure     A build does not fail by chance: a last level without a solution is tried with other
-///             seeds, and from the fifth try on with more slots. Hashes that were chosen to collide
+///             seeds, and from the ninth try on with more slots. Hashes that were chosen to collide
 ///             are refused.
 /// Threads     Concurrent queries are safe.
 template <storage Storage = owned_storage>
