@@ -55,7 +55,7 @@ namespace bloomset {
 /// Duplicates  Each insert adds a copy. The table holds three matching entries; further copies are
 ///             counted by full hash, 16 bytes per key.
 /// Full        Reports `full` and changes nothing if 64-bit hashes cannot keep the rate at the next
-///             size (about 10^12 keys at 1%), if memory runs out, or if chosen keys crowd a
+///             size (about 4 * 10^14 keys at 1%), if memory runs out, or if chosen keys crowd a
 ///             segment.
 /// Erase       Only keys that were inserted: erasing a non-member that matches removes a member.
 ///             Erasing the last key frees the memory.
