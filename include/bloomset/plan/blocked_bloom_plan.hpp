@@ -63,8 +63,8 @@ inline constexpr double min_blocked_fpr = 1e-9;
 /// Finds the values that `spec` leaves open, so that the mean rate of such filters at capacity is
 /// at most spec.fpr.
 ///
-/// The plan aims 0.3% below spec.fpr, which costs 0.007 bits per key. One filter of 10^8 keys at 1%
-/// then exceeds the requested rate with probability 3e-7. The rates of small filters scatter
+/// The plan aims 0.3% below spec.fpr, which costs 0.007 bits per key. One filter of 10^7 keys at 1%
+/// then exceeds the requested rate with probability 2e-5. The rates of small filters scatter
 /// further (scatter()). With `confidence`, that share of filters has a rate of at most spec.fpr.
 ///
 /// Fails with invalid_argument; the message names the value that is out of range, missing, or
