@@ -49,7 +49,7 @@ result<void> check_exact_payload(const exact_params& params, std::span<const std
 /// Space       For |R| of 100,000 or more, in bits per member and relative to the least possible,
 ///             log2 C(|R| + |S|, |R|):
 ///                 |S| / |R|        2       10      100     1000
-///                 bits             2.90    5.07    8.34    11.65
+///                 bits             2.90    5.07    8.32    11.63
 ///                 ratio            1.05    1.05    1.03    1.02
 ///             Below |S| = |R| the sections hold S instead, and the answer is negated.
 /// Query       O(1). Most keys of S end in the first window of two cache lines; a member reads

@@ -69,7 +69,7 @@ result<unknown_rates> check_partitioned_payload(const partitioned_exact_params& 
 /// Build       A key in both sets is a member. The same sets give the same bytes, in any order,
 ///             with any repetitions, and with any number of threads. The members are read once, the
 ///             others twice: first counted by partition, then filtered.
-/// Memory      Of a build, besides the filter: 300 bytes per partition with members, 250 bytes per
+/// Memory      Of a build, besides the filter: 350 bytes per partition with members, 250 bytes per
 ///             key that is held, 160 MiB, and 16 MB per thread. The others may be any number.
 /// Threads     Concurrent queries are safe.
 template <storage Storage = owned_storage>
