@@ -198,7 +198,7 @@ concept hasher = std::copyable<H> && requires(const H& h, std::span<const std::b
   { h(bytes) } noexcept -> std::same_as<typename H::hash_type>;
 };
 
-/// The default hash function: XXH3 with 64 bits, about a nanosecond for a short key. It is not a
+/// The default hash function: XXH3 with 64 bits, about two nanoseconds for a short key. It is not a
 /// keyed hash: a person who knows the seed and chooses the keys can make them collide.
 class xxh3_hasher {
  public:

@@ -43,9 +43,10 @@ struct patch_build {
 /// The patch that turns one filter file into another. Files may be of any kinds and sizes, and also
 /// indexes of files.
 ///
-/// Size      Filters of bits and counters: 1.00 to 1.05 times bit_changes::entropy(), and 0.7 times
-///           in blocked_bloom, whose changes are neighbours; plus about 40 bytes. Kinds that are
-///           built once change as a whole, and their patch is as long as the new file.
+/// Size      Filters of bits: 1.00 to 1.05 times bit_changes::entropy(), and 0.6 to 1.0 times in
+///           blocked_bloom and counting_bloom, whose changes are neighbours; plus about 40 bytes.
+///           Kinds that are built once change as a whole, and their patch is as long as the new
+///           file.
 /// Time      O(size) to find the changes, and about 0.3 µs per changed bit.
 /// Memory    The patch.
 /// Failure   Fails as read_stored() does if a file is not a filter or is damaged. Messages call
