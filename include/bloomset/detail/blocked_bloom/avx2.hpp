@@ -162,10 +162,15 @@ inline constexpr halved_powers golden_halves = [] {
   return has_bits(block, eight_positions(h, first), wanted);
 }
 
-// A query of more than eight positions in two parts.
+// A query in two parts: the first eight positions, and the others.
 inline constexpr unsigned first_hashes = 8;
 [[gnu::always_inline]] inline bool has_first(const std::byte* block, hash64 h,
                                              unsigned hashes) noexcept {
+  if (hashes <= 4) {
+    return has_bits(block, four_positions(h),
+                    _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(hashes)),
+                                       _mm256_setr_epi32(4, 0, 4, 1, 4, 2, 4, 3)));
+  }
   return has_eight(block, h, hashes, 0);
 }
 [[gnu::always_inline]] inline bool has_rest(const std::byte* block, hash64 h,
@@ -182,11 +187,6 @@ inline constexpr unsigned first_hashes = 8;
 // more than it saves (docs/maintain/decisions/kinds/blocked-bloom-lanes.md).
 [[gnu::always_inline]] inline bool test(free_512, const std::byte* block, hash64 h,
                                         unsigned hashes) noexcept {
-  if (hashes <= 4) {
-    return has_bits(block, four_positions(h),
-                    _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(hashes)),
-                                       _mm256_setr_epi32(4, 0, 4, 1, 4, 2, 4, 3)));
-  }
   const bool first = has_first(block, h, hashes);
   if (hashes <= first_hashes) return first;
   return first & has_rest(block, h, hashes);

@@ -16,6 +16,16 @@
 
 namespace bloomset::detail::avx512 {
 
+// A block by two loads of half a line. One load of all is slower in memory
+// (docs/maintain/decisions/cpu/prefetch.md), and clang joins two that it can see.
+[[gnu::always_inline]] inline __m512i load(const std::byte* block) noexcept {
+  __m256i low = avx2::load(block);  // NOLINT(misc-const-correctness)
+#if defined(__clang__)
+  __asm__("" : "+x"(low));
+#endif
+  return _mm512_maskz_inserti64x4(0xff, _mm512_castsi256_si512(low), avx2::load(block + 32), 1);
+}
+
 // The key's bit in each lane. VPMULTISHIFTQB moves the byte at bit 6j of the fields into lane j. A
 // rotation uses only the low 6 bits of its count.
 [[gnu::always_inline]] inline __m512i mask(split_512, hash64 h) noexcept {
@@ -27,23 +37,15 @@ namespace bloomset::detail::avx512 {
       _mm512_maskz_multishift_epi64_epi8(~__mmask64{0}, offsets, fields));
 }
 
-// Two loads of half a line. One load of all is slower in memory
-// (docs/maintain/decisions/cpu/prefetch.md), and clang joins two that it can see.
 [[gnu::always_inline]] inline bool test(split_512 layout, const std::byte* block, hash64 h,
                                         unsigned) noexcept {
-  __m256i low = avx2::load(block);  // NOLINT(misc-const-correctness)
-#if defined(__clang__)
-  __asm__("" : "+x"(low));
-#endif
-  const __m512i words =
-      _mm512_maskz_inserti64x4(0xff, _mm512_castsi256_si512(low), avx2::load(block + 32), 1);
-  return _mm512_testn_epi64_mask(words, mask(layout, h)) == 0;
+  return _mm512_testn_epi64_mask(load(block), mask(layout, h)) == 0;
 }
 
 [[gnu::always_inline]] inline bool set(split_512 layout, std::byte* block, hash64 h,
                                        unsigned) noexcept {
   const __m512i bits = mask(layout, h);
-  const __m512i before = _mm512_loadu_si512(block);
+  const __m512i before = load(block);
   _mm512_storeu_si512(block, _mm512_or_si512(before, bits));
   return _mm512_testn_epi64_mask(before, bits) != 0;
 }
@@ -56,42 +58,47 @@ alignas(64) inline constexpr auto golden_powers = [] {
   return all;
 }();
 
-// Whether the block has the bits of positions `first` to `first + 7`, or those of them below
-// `hashes`.
-[[gnu::always_inline]] inline bool has_eight(const std::byte* block, hash64 h, unsigned hashes,
+// Whether the words of a block have the bits of positions `first` to `first + 7`, or those of them
+// below `hashes`.
+[[gnu::always_inline]] inline bool has_eight(__m512i words, hash64 h, unsigned hashes,
                                              unsigned first) noexcept {
   const __m512i x =
       _mm512_maskz_mullo_epi64(0xff, _mm512_set1_epi64(static_cast<long long>(h.value)),
                                _mm512_load_si512(golden_powers.data() + first));
-  const __m512i word = _mm512_maskz_permutexvar_epi64(0xff, _mm512_maskz_srli_epi64(0xff, x, 61),
-                                                      _mm512_loadu_si512(block));
+  const __m512i word =
+      _mm512_maskz_permutexvar_epi64(0xff, _mm512_maskz_srli_epi64(0xff, x, 61), words);
   const __m512i bit =
       _mm512_maskz_rolv_epi64(0xff, _mm512_set1_epi64(1), _mm512_maskz_srli_epi64(0xff, x, 55));
   const auto wanted = static_cast<__mmask8>(((1U << hashes) - 1) >> first);
   return _mm512_mask_testn_epi64_mask(wanted, word, bit) == 0;
 }
+[[gnu::always_inline]] inline bool has_behind_eight(__m512i words, hash64 h,
+                                                    unsigned hashes) noexcept {
+  static_assert(max_block_hashes == 24);
+  const bool second = has_eight(words, h, hashes, 8);
+  if (hashes <= 16) [[likely]]
+    return second;
+  return second & has_eight(words, h, hashes, 16);
+}
 
-// A query of more than eight positions in two parts.
+// A query in two parts, for batches: the first eight positions, and the others.
 inline constexpr unsigned first_hashes = 8;
 [[gnu::always_inline]] inline bool has_first(const std::byte* block, hash64 h,
                                              unsigned hashes) noexcept {
-  return has_eight(block, h, hashes, 0);
+  return has_eight(load(block), h, hashes, 0);
 }
 [[gnu::always_inline]] inline bool has_rest(const std::byte* block, hash64 h,
                                             unsigned hashes) noexcept {
-  static_assert(max_block_hashes == 24);
-  const bool second = has_eight(block, h, hashes, 8);
-  if (hashes <= 16) [[likely]]
-    return second;
-  return second & has_eight(block, h, hashes, 16);
+  return has_behind_eight(load(block), h, hashes);
 }
 
-// Straight-line code as in avx2.hpp.
+// Straight-line code as in avx2.hpp. A line that was not prefetched is loaded at once.
 [[gnu::always_inline]] inline bool test(free_512, const std::byte* block, hash64 h,
                                         unsigned hashes) noexcept {
-  const bool first = has_first(block, h, hashes);
+  const __m512i words = _mm512_loadu_si512(block);
+  const bool first = has_eight(words, h, hashes, 0);
   if (hashes <= first_hashes) return first;
-  return first & has_rest(block, h, hashes);
+  return first & has_behind_eight(words, h, hashes);
 }
 
 // Each position is compared with all words at once: a shift by a count of 64 or more, for a
@@ -126,7 +133,7 @@ inline constexpr unsigned first_hashes = 8;
   if (hashes > 8) bits = _mm512_or_si512(bits, four(8));
   if (hashes > 12) bits = _mm512_or_si512(bits, four(12));
   if (hashes > 16) bits = _mm512_or_si512(bits, _mm512_or_si512(four(16), four(20)));
-  const __m512i before = _mm512_loadu_si512(block);
+  const __m512i before = load(block);
   _mm512_storeu_si512(block, _mm512_or_si512(before, bits));
   const __m512i missing = _mm512_maskz_andnot_epi64(0xff, before, bits);
   return _mm512_test_epi64_mask(missing, missing) != 0;

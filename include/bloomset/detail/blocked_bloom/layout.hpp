@@ -140,11 +140,13 @@ template <class Layout>
 }
 
 // A query of the free layout in two parts. Most non-members lack one of the first bits.
-// Precondition: hashes > first_hashes.
 inline constexpr unsigned first_hashes = 4;
-[[gnu::always_inline]] inline bool has_first(const std::byte* block, hash64 h, unsigned) noexcept {
+[[gnu::always_inline]] inline bool has_first(const std::byte* block, hash64 h,
+                                             unsigned hashes) noexcept {
+  if (hashes < first_hashes) return free_512::test(block, h, hashes);
   return free_512::test(block, h, first_hashes);
 }
+// Precondition: hashes > first_hashes.
 [[gnu::always_inline]] inline bool has_rest(const std::byte* block, hash64 h,
                                             unsigned hashes) noexcept {
   constexpr std::uint64_t power = golden64 * golden64 * golden64 * golden64;

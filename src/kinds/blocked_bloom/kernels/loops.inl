@@ -3,7 +3,8 @@
 // layout L
 //   bool test(L, const std::byte* block, hash64, unsigned hashes)
 //   bool set(L, std::byte* block, hash64, unsigned hashes)         (true if a bit was clear)
-// and for the free layout first_hashes, has_first and has_rest, a query in two parts.
+// and for the free layout first_hashes, has_first (any number of positions, up to that many are
+// tested) and has_rest, a query in two parts.
 //
 // docs/maintain/decisions/cpu/handwritten-simd.md has the reason why no class of vectors is used.
 //
@@ -64,9 +65,6 @@ void may_contain_loop(const block_array& array, std::span<const hash64> hashes, 
 // predicted (docs/maintain/decisions/kinds/blocked-bloom-lanes.md).
 inline void may_contain_free_loop(const block_array& array, std::span<const hash64> hashes,
                                   bool* answers, unsigned ahead) noexcept {
-  if (array.hashes <= first_hashes) {
-    return may_contain_loop<free_512>(array, hashes, answers, ahead);
-  }
   struct candidate {
     const std::byte* block;
     std::size_t i;
@@ -75,6 +73,12 @@ inline void may_contain_free_loop(const block_array& array, std::span<const hash
   std::size_t n = 0;
   const hash64* const h = hashes.data();
   const unsigned k = array.hashes;
+  if (k <= first_hashes) {
+    return for_blocks<free_512, 0, 2>(
+        static_cast<const std::byte*>(array.data), array.blocks, hashes, ahead,
+        [=](std::size_t i, const std::byte* block)
+            __attribute__((always_inline)) { answers[i] = has_first(block, h[i], k); });
+  }
   const auto test_rest = [&]() __attribute__((always_inline)) {
     for (std::size_t c = 0; c < n; ++c) {
       const auto [block, i] = candidates[c];
