@@ -29,8 +29,8 @@ function(bloomset_wasm_headers folder)
   endforeach()
 endfunction()
 
-# Compiles sources, those of a folder as one: bloomset_wasm_objects(RESULT FOLDER PCH FLAGS SOURCE...). The lists PCH
-# (a precompiled header, or "") and FLAGS are names of variables.
+# Compiles sources, those of a folder as one: bloomset_wasm_objects(RESULT FOLDER PCH FLAGS SOURCE...). PCH (a
+# precompiled header) and FLAGS are names of variables.
 function(bloomset_wasm_objects result folder name_of_pch name_of_flags)
   file(MAKE_DIRECTORY ${folder})
   set(groups "")
@@ -43,10 +43,6 @@ function(bloomset_wasm_objects result folder name_of_pch name_of_flags)
     list(APPEND sources_of_${group} ${source})
   endforeach()
   list(REMOVE_DUPLICATES groups)
-  set(use_pch "")
-  if(${name_of_pch})
-    set(use_pch -include-pch ${${name_of_pch}})
-  endif()
   set(objects "")
   foreach(group ${groups})
     set(source ${folder}/${group}.cpp)
@@ -54,7 +50,7 @@ function(bloomset_wasm_objects result folder name_of_pch name_of_flags)
     file(CONFIGURE OUTPUT ${source} CONTENT "${includes_of_${group}}")
     add_custom_command(
       OUTPUT ${object}
-      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${BLOOMSET_CLANG} ${${name_of_flags}} ${use_pch} -c ${source} -o ${object}
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${BLOOMSET_CLANG} ${${name_of_flags}} -include-pch ${${name_of_pch}} -c ${source} -o ${object}
               -MD -MF ${object}.d
       DEPENDS ${source} ${sources_of_${group}} ${${name_of_pch}}
       DEPFILE ${object}.d
