@@ -16,9 +16,15 @@
 
 namespace bloomset::detail::avx512 {
 
-// A block by two loads of half a line. One load of all is slower in memory
-// (docs/maintain/decisions/cpu/prefetch.md), and clang joins two that it can see.
 [[gnu::always_inline]] inline __m512i load(const std::byte* block) noexcept {
+  return _mm512_loadu_si512(block);
+}
+
+// Two loads of half a line. One load of all takes longer from the second-level cache, into which
+// lines are prefetched (docs/maintain/decisions/cpu/prefetch.md), and clang joins two that it can
+// see.
+template <class Byte>
+[[gnu::always_inline]] inline __m512i load(prefetched_block<Byte> block) noexcept {
   __m256i low = avx2::load(block);  // NOLINT(misc-const-correctness)
 #if defined(__clang__)
   __asm__("" : "+x"(low));
@@ -37,16 +43,17 @@ namespace bloomset::detail::avx512 {
       _mm512_maskz_multishift_epi64_epi8(~__mmask64{0}, offsets, fields));
 }
 
-[[gnu::always_inline]] inline bool test(split_512 layout, const std::byte* block, hash64 h,
+template <class Block>
+[[gnu::always_inline]] inline bool test(split_512 layout, Block block, hash64 h,
                                         unsigned) noexcept {
   return _mm512_testn_epi64_mask(load(block), mask(layout, h)) == 0;
 }
 
-[[gnu::always_inline]] inline bool set(split_512 layout, std::byte* block, hash64 h,
-                                       unsigned) noexcept {
+template <class Block>
+[[gnu::always_inline]] inline bool set(split_512 layout, Block block, hash64 h, unsigned) noexcept {
   const __m512i bits = mask(layout, h);
   const __m512i before = load(block);
-  _mm512_storeu_si512(block, _mm512_or_si512(before, bits));
+  _mm512_storeu_si512(static_cast<std::byte*>(block), _mm512_or_si512(before, bits));
   return _mm512_testn_epi64_mask(before, bits) != 0;
 }
 
@@ -83,8 +90,8 @@ alignas(64) inline constexpr auto golden_powers = [] {
 
 // A query in two parts, for batches: the first eight positions, and the others.
 inline constexpr unsigned first_hashes = 8;
-[[gnu::always_inline]] inline bool has_first(const std::byte* block, hash64 h,
-                                             unsigned hashes) noexcept {
+template <class Block>
+[[gnu::always_inline]] inline bool has_first(Block block, hash64 h, unsigned hashes) noexcept {
   return has_eight(load(block), h, hashes, 0);
 }
 [[gnu::always_inline]] inline bool has_rest(const std::byte* block, hash64 h,
@@ -92,10 +99,10 @@ inline constexpr unsigned first_hashes = 8;
   return has_behind_eight(load(block), h, hashes);
 }
 
-// Straight-line code as in avx2.hpp. A line that was not prefetched is loaded at once.
+// Straight-line code as in avx2.hpp.
 [[gnu::always_inline]] inline bool test(free_512, const std::byte* block, hash64 h,
                                         unsigned hashes) noexcept {
-  const __m512i words = _mm512_loadu_si512(block);
+  const __m512i words = load(block);
   const bool first = has_eight(words, h, hashes, 0);
   if (hashes <= first_hashes) return first;
   return first & has_behind_eight(words, h, hashes);
@@ -104,9 +111,10 @@ inline constexpr unsigned first_hashes = 8;
 // Each position is compared with all words at once: a shift by a count of 64 or more, for a
 // position in another word, gives zero. The bits are combined in registers and written once. Up to
 // three single writes take less time.
-[[gnu::always_inline]] inline bool set(free_512 layout, std::byte* block, hash64 h,
+template <class Block>
+[[gnu::always_inline]] inline bool set(free_512 layout, Block block, hash64 h,
                                        unsigned hashes) noexcept {
-  if (hashes < 4) return scalar::set(layout, block, h, hashes);
+  if (hashes < 4) return scalar::set(layout, static_cast<std::byte*>(block), h, hashes);
   constexpr std::uint64_t none = 4096;
   // NOLINTNEXTLINE(modernize-avoid-c-arrays): an operator of std::array could be emitted so, too
   alignas(64) std::uint64_t positions[max_block_hashes];
@@ -134,7 +142,7 @@ inline constexpr unsigned first_hashes = 8;
   if (hashes > 12) bits = _mm512_or_si512(bits, four(12));
   if (hashes > 16) bits = _mm512_or_si512(bits, _mm512_or_si512(four(16), four(20)));
   const __m512i before = load(block);
-  _mm512_storeu_si512(block, _mm512_or_si512(before, bits));
+  _mm512_storeu_si512(static_cast<std::byte*>(block), _mm512_or_si512(before, bits));
   const __m512i missing = _mm512_maskz_andnot_epi64(0xff, before, bits);
   return _mm512_test_epi64_mask(missing, missing) != 0;
 }

@@ -129,6 +129,15 @@ template <class Use>
   return use(split_512());
 }
 
+/// A block whose line was prefetched. Kernels may load it in another way than a block that is in
+/// the first-level cache or is waited for.
+template <class Byte>
+struct prefetched_block {
+  Byte* at;
+  // NOLINTNEXTLINE(google-explicit-constructor): other kernels take it as any block
+  [[gnu::always_inline]] operator Byte*() const noexcept { return at; }
+};
+
 /// The operations of a key on its block, as free functions. SIMD kernels have others for some
 /// layouts.
 namespace scalar {

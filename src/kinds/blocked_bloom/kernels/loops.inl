@@ -22,9 +22,9 @@ bool insert_one(std::byte* data, std::uint64_t blocks, hash64 h, unsigned hashes
   return set(Layout(), data + Layout::block_of(h, blocks) * Layout::block_bytes, h, hashes);
 }
 
-// Calls `use(i, block)` for every hash in order. `Write` and `Level` are the arguments of the
-// prefetch. No prefetch_line: the loop uses the lines, so no compiler deletes their prefetches
-// (docs/maintain/decisions/cpu/prefetch.md).
+// Calls `use(i, block)` for every hash in order; the block is a pointer, or a prefetched_block.
+// `Write` and `Level` are the arguments of the prefetch. No prefetch_line: the loop uses the lines,
+// so no compiler deletes their prefetches (docs/maintain/decisions/cpu/prefetch.md).
 template <class Layout, int Write, int Level, class Byte, class Use>
 [[gnu::always_inline]] inline void for_blocks(Byte* data, std::uint64_t blocks,
                                               std::span<const hash64> hashes, unsigned ahead,
@@ -43,9 +43,9 @@ template <class Layout, int Write, int Level, class Byte, class Use>
   std::size_t i = 0;
   for (; i + lead < n; ++i) {
     __builtin_prefetch(block(i + lead), Write, Level);
-    use(i, block(i));
+    use(i, prefetched_block<Byte>{block(i)});
   }
-  for (; i < n; ++i) use(i, block(i));
+  for (; i < n; ++i) use(i, prefetched_block<Byte>{block(i)});
 }
 
 // Prefetches into the second-level cache. A core can have more such fetches in flight than fetches
@@ -56,7 +56,7 @@ void may_contain_loop(const block_array& array, std::span<const hash64> hashes, 
   const hash64* const h = hashes.data();
   for_blocks<Layout, 0, 2>(
       static_cast<const std::byte*>(array.data), array.blocks, hashes, ahead,
-      [=, k = array.hashes](std::size_t i, const std::byte* block)
+      [=, k = array.hashes](std::size_t i, auto block)
           __attribute__((always_inline)) { answers[i] = test(Layout(), block, h[i], k); });
 }
 
@@ -76,7 +76,7 @@ inline void may_contain_free_loop(const block_array& array, std::span<const hash
   if (k <= first_hashes) {
     return for_blocks<free_512, 0, 2>(
         static_cast<const std::byte*>(array.data), array.blocks, hashes, ahead,
-        [=](std::size_t i, const std::byte* block)
+        [=](std::size_t i, auto block)
             __attribute__((always_inline)) { answers[i] = has_first(block, h[i], k); });
   }
   const auto test_rest = [&]() __attribute__((always_inline)) {
@@ -87,14 +87,13 @@ inline void may_contain_free_loop(const block_array& array, std::span<const hash
     n = 0;
   };
   for_blocks<free_512, 0, 2>(static_cast<const std::byte*>(array.data), array.blocks, hashes, ahead,
-                             [&](std::size_t i, const std::byte* block)
-                                 __attribute__((always_inline)) {
-                                   const bool has = has_first(block, h[i], k);
-                                   answers[i] = has;
-                                   candidates[n] = {block, i};
-                                   n += has;
-                                   if (n == candidates.size()) test_rest();
-                                 });
+                             [&](std::size_t i, auto block) __attribute__((always_inline)) {
+                               const bool has = has_first(block, h[i], k);
+                               answers[i] = has;
+                               candidates[n] = {block, i};
+                               n += has;
+                               if (n == candidates.size()) test_rest();
+                             });
   test_rest();
 }
 
@@ -105,7 +104,7 @@ std::uint64_t insert_loop(const block_array& array, std::span<const hash64> hash
   const hash64* const h = hashes.data();
   std::uint64_t newly_inserted = 0;  // NOLINT(misc-const-correctness): unless Counts
   for_blocks<Layout, 1, 2>(array.data, array.blocks, hashes, ahead,
-                           [&, h, k = array.hashes](std::size_t i, std::byte* block)
+                           [&, h, k = array.hashes](std::size_t i, auto block)
                                __attribute__((always_inline)) {
                                  const bool is_new = set(Layout(), block, h[i], k);
                                  if constexpr (Counts) newly_inserted += is_new;
