@@ -99,7 +99,7 @@ for part in "${parts[@]}"; do
       else
         bench filters 5 --sizes 10k,1M --rates 1%,0.1% --rate-keys 100M
         bench filters 5 --sizes "$large" --rates 1%,0.1% --rate-keys 100M --bulk 16M
-        bench filters 5 --sizes "$large" --rates 1/256 --rate-keys 100M --only fuse,ribbon,Ribbon,random
+        bench filters 5 --sizes "1M,$large" --rates 1/256 --rate-keys 100M --only fuse,ribbon,Ribbon,random
       fi
       ;;
     batches) bench batches 7 -n "$large" ;;
