@@ -12,6 +12,7 @@
 #include <bloomset/detail/blocked_bloom/kernels.hpp>
 #include <bloomset/detail/blocked_bloom/native.hpp>
 #include <bloomset/detail/core/bloom_sets.hpp>
+#include <bloomset/detail/core/figures.hpp>
 #include <bloomset/detail/core/filter_memory.hpp>
 #include <bloomset/detail/core/key_overloads.hpp>
 #include <bloomset/detail/core/precondition.hpp>
@@ -291,7 +292,7 @@ class basic_blocked_bloom
   double current_fpr() const noexcept { return figures().current_fpr; }
   /// The results of fill(), current_fpr() and estimate_size(), for which the bits are read once.
   /// O(m).
-  detail::bloom_figures figures() const noexcept {
+  detail::filter_figures figures() const noexcept {
     const detail::block_census found = detail::take_census(array());
     return {static_cast<double>(found.ones) / static_cast<double>(params_.bits()),
             found.pass / static_cast<double>(params_.blocks),

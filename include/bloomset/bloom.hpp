@@ -12,6 +12,7 @@
 #include <bloomset/detail/bloom/probing.hpp>
 #include <bloomset/detail/core/bits.hpp>
 #include <bloomset/detail/core/bloom_sets.hpp>
+#include <bloomset/detail/core/figures.hpp>
 #include <bloomset/detail/core/filter_memory.hpp>
 #include <bloomset/detail/core/key_overloads.hpp>
 #include <bloomset/detail/core/precondition.hpp>
@@ -172,7 +173,7 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
   double current_fpr() const noexcept { return figures().current_fpr; }
   /// The results of fill(), current_fpr() and estimate_size(), for which the bits are read once.
   /// O(m).
-  detail::bloom_figures figures() const noexcept {
+  detail::filter_figures figures() const noexcept {
     const std::uint64_t found = ones();
     const double fill = static_cast<double>(found) / static_cast<double>(params_.bits);
     return {fill, numeric::power(fill, params_.hashes),

@@ -15,6 +15,7 @@
 #include <bloomset/detail/bloom/probing.hpp>
 #include <bloomset/detail/core/bits.hpp>
 #include <bloomset/detail/core/bloom_sets.hpp>
+#include <bloomset/detail/core/figures.hpp>
 #include <bloomset/detail/core/filter_memory.hpp>
 #include <bloomset/detail/core/key_overloads.hpp>
 #include <bloomset/detail/core/precondition.hpp>
@@ -296,13 +297,17 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
   }
   /// The rate of the counters as they are: fill^k, the chance that no counter of a non-member is
   /// zero. O(m).
-  double current_fpr() const noexcept { return numeric::power(fill(), params_.array.hashes); }
+  double current_fpr() const noexcept { return figures().current_fpr; }
   /// The number of distinct keys, estimated from the counters that are not zero. Infinite if no
   /// counter is zero. Erased keys with stuck counters still contribute. O(m).
-  double estimate_size() const noexcept {
-    return formulas::throws_behind(static_cast<double>(non_zero_counters()),
-                                   static_cast<double>(params_.counters())) /
-           params_.array.hashes;
+  double estimate_size() const noexcept { return figures().estimated_size; }
+  /// The results of fill(), current_fpr() and estimate_size(), for which the counters are read
+  /// once. O(m).
+  detail::filter_figures figures() const noexcept {
+    const auto counters = static_cast<double>(params_.counters());
+    const auto found = static_cast<double>(non_zero_counters());
+    return {found / counters, numeric::power(found / counters, params_.array.hashes),
+            formulas::throws_behind(found, counters) / params_.array.hashes};
   }
 
   /// The image that save() writes. It refers to the counters of this filter.

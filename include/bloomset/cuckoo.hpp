@@ -10,6 +10,7 @@
 
 #include <array>
 #include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/figures.hpp>
 #include <bloomset/detail/core/filter_memory.hpp>
 #include <bloomset/detail/core/key_overloads.hpp>
 #include <bloomset/detail/core/precondition.hpp>
@@ -227,20 +228,15 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
   /// The rate of the stored fingerprints: passing / (buckets (2^f - 1)) + n / 2^64, where `passing`
   /// counts the pairs (first bucket, fingerprint) that pass as a member. A stored fingerprint lets
   /// two pairs pass, one per bucket of its key. All pairs are equally likely. O(slots).
-  double current_fpr() const noexcept {
-    const auto passing = static_cast<double>(census().passing);
-    const double all = static_cast<double>(params_.buckets) * static_cast<double>(layout_.values());
-    return detail::min(1.0,
-                       passing / all + formulas::hash_collision_fpr(static_cast<double>(count_)));
-  }
+  double current_fpr() const noexcept { return rate_of(census()); }
   /// Estimates the distinct keys: different fingerprints, plus the keys expected to share one by
   /// chance. Equals size() if chance explains all copies. O(slots).
-  double estimate_size() const noexcept {
-    const auto different = static_cast<double>(census().different);
-    return formulas::distinct_among(
-        static_cast<double>(count_), different,
-        formulas::fingerprint_cardinality(different, static_cast<double>(params_.buckets),
-                                          static_cast<double>(layout_.values())));
+  double estimate_size() const noexcept { return keys_of(census()); }
+  /// The results of fill(), current_fpr() and estimate_size(), for which the fingerprints are
+  /// counted once. O(slots).
+  detail::filter_figures figures() const noexcept {
+    const detail::cuckoo_census found = census();
+    return {fill(), rate_of(found), keys_of(found)};
   }
 
   /// For visualisation: the places of a key.
@@ -272,6 +268,18 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
 
   detail::cuckoo_census census() const noexcept {
     return detail::take_cuckoo_census(layout_, bytes_.bytes().data(), stashed_);
+  }
+  double rate_of(const detail::cuckoo_census& found) const noexcept {
+    const double all = static_cast<double>(params_.buckets) * static_cast<double>(layout_.values());
+    return detail::min(1.0, static_cast<double>(found.passing) / all +
+                                formulas::hash_collision_fpr(static_cast<double>(count_)));
+  }
+  double keys_of(const detail::cuckoo_census& found) const noexcept {
+    const auto different = static_cast<double>(found.different);
+    return formulas::distinct_among(
+        static_cast<double>(count_), different,
+        formulas::fingerprint_cardinality(different, static_cast<double>(params_.buckets),
+                                          static_cast<double>(layout_.values())));
   }
 
   std::byte* payload() noexcept { return bytes_.writable_bytes().data(); }

@@ -18,6 +18,7 @@
 ///     Segments are split in turn, as the buckets of linear hashing: W. Litwin, 1980.
 
 #include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/figures.hpp>
 #include <bloomset/detail/core/filter_memory.hpp>
 #include <bloomset/detail/core/key_overloads.hpp>
 #include <bloomset/detail/core/precondition.hpp>
@@ -329,11 +330,15 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   }
   /// The present rate: the fraction of all hashes that match an entry. It is exact except for equal
   /// hashes. O(size).
-  double current_fpr() const noexcept { return detail::rate_of(params_, table().segments); }
+  double current_fpr() const noexcept { return table_figures().rate; }
   /// Estimated distinct keys: different entries, plus the keys that probably share an entry by
   /// chance. Returns size() if chance explains all equal entries. O(size).
-  double estimate_size() const noexcept {
-    return detail::distinct_keys_of(params_, table().segments, count_);
+  double estimate_size() const noexcept { return table_figures().distinct_keys; }
+  /// The results of fill(), current_fpr() and estimate_size(), for which the table is read once.
+  /// O(size).
+  detail::filter_figures figures() const noexcept {
+    const detail::table_figures found = table_figures();
+    return {fill(), found.rate, found.distinct_keys};
   }
 
   /// Lets the host move the memory (memory_source.hpp).
@@ -347,6 +352,9 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   filter_image image() const { return detail::image_of(*this, params_.seed, table().payload()); }
 
  private:
+  detail::table_figures table_figures() const noexcept {
+    return detail::figures_of(params_, table().segments, count_);
+  }
   template <piecewise_storage Other>
   friend class basic_expandable;
   using table_type = detail::segment_table<Storage>;

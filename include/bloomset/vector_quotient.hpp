@@ -11,6 +11,7 @@
 ///     sessions.erase("alice");
 
 #include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/figures.hpp>
 #include <bloomset/detail/core/filter_memory.hpp>
 #include <bloomset/detail/core/key_overloads.hpp>
 #include <bloomset/detail/core/precondition.hpp>
@@ -295,20 +296,15 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
   /// The rate of the stored tags: passing / (N B 2^r) + n / 2^64, for N blocks of B buckets, and
   /// remainders of r bits. `passing` is the number of pairs (first block, tag) that pass as a
   /// member; all N B 2^r pairs are equally likely. O(slots).
-  double current_fpr() const noexcept {
-    const detail::vq_census census = detail::vq_take_census(reader());
-    const double all = static_cast<double>(params_.blocks) * static_cast<double>(layout_.tags());
-    return detail::min(1.0, static_cast<double>(census.passing) / all +
-                                formulas::hash_collision_fpr(static_cast<double>(census.tags)));
-  }
+  double current_fpr() const noexcept { return rate_of(detail::vq_take_census(reader())); }
   /// Estimates the distinct keys: different tags, plus the number of keys that are expected to
   /// share a tag by chance. Equals size() if chance explains all copies. O(slots).
-  double estimate_size() const noexcept {
-    const auto tags = static_cast<double>(detail::vq_take_census(reader()).tags);
-    return formulas::distinct_among(
-        static_cast<double>(count_), tags,
-        formulas::fingerprint_cardinality(tags, static_cast<double>(params_.blocks),
-                                          static_cast<double>(layout_.tags())));
+  double estimate_size() const noexcept { return keys_of(detail::vq_take_census(reader())); }
+  /// The results of fill(), current_fpr() and estimate_size(), for which the tags are counted once.
+  /// O(slots).
+  detail::filter_figures figures() const noexcept {
+    const detail::vq_census census = detail::vq_take_census(reader());
+    return {fill(), rate_of(census), keys_of(census)};
   }
 
   /// For visualisation: the places of a key.
@@ -337,6 +333,18 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
   }
 
  private:
+  double rate_of(const detail::vq_census& census) const noexcept {
+    const double all = static_cast<double>(params_.blocks) * static_cast<double>(layout_.tags());
+    return detail::min(1.0, static_cast<double>(census.passing) / all +
+                                formulas::hash_collision_fpr(static_cast<double>(census.tags)));
+  }
+  double keys_of(const detail::vq_census& census) const noexcept {
+    const auto tags = static_cast<double>(census.tags);
+    return formulas::distinct_among(
+        static_cast<double>(count_), tags,
+        formulas::fingerprint_cardinality(tags, static_cast<double>(params_.blocks),
+                                          static_cast<double>(layout_.tags())));
+  }
   template <storage>
   friend class basic_vector_quotient;
 

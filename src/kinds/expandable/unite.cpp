@@ -228,7 +228,7 @@ result<std::uint64_t> owned_segments::unite(expandable_params& params,
     kept = next;
     made = from->united(kept, theirs, others, only_absent, newly_inserted_at_last);
     if (!made) return fail(made.error());
-    if (const auto replanned = kept.replanned_for(rate_of(kept, made->segments))) {
+    if (const auto replanned = kept.replanned_for(figures_of(kept, made->segments, 0).rate)) {
       kept = *replanned;
       break;
     }

@@ -34,13 +34,6 @@ struct bloom_tally {
   double chance_keys;   ///< keys that the bits show beyond those in the filter; infinite: unknown
 };
 
-/// The figures of a Bloom filter that are read from its bits.
-struct bloom_figures {
-  double fill;
-  double current_fpr;
-  double estimated_size;
-};
-
 /// Gives `ours` the plan with the higher rate, so that a union does not depend on the order of its
 /// filters.
 template <class Params>

@@ -103,31 +103,27 @@ class segment_table : public std::conditional_t<std::same_as<Storage, owned_stor
   }
 };
 
-/// The fraction of all hashes that match an entry. O(size).
-template <class Segments>
-double rate_of(const expandable_params& params, const Segments& segments) noexcept {
-  double matching = 0;
-  for (std::uint64_t i = 0; i < params.segments(); ++i) {
-    const double here =
-        segment_ops().census(shape_of(params, i), segments[i].bytes.bytes()).rate(params.cell_bits);
-    matching += is_split(params, i) ? here / 2 : here;
-  }
-  return detail::min(1.0, matching / static_cast<double>(std::uint64_t{1} << params.level));
-}
+struct table_figures {
+  double rate;           ///< the fraction of all hashes that match an entry
+  double distinct_keys;  ///< estimated
+};
 
-/// The estimated distinct keys of `count` copies. O(size).
+/// The figures of a table with `count` copies of keys. O(size).
 ///
 /// An entry without a remainder is in two cells after each doubling. The number of entries minus
 /// the number of copies in the table is therefore the number of such duplicates, which are not
 /// keys.
 template <class Segments>
-double distinct_keys_of(const expandable_params& params, const Segments& segments,
-                        std::uint64_t count) noexcept {
+table_figures figures_of(const expandable_params& params, const Segments& segments,
+                         std::uint64_t count) noexcept {
+  double matching = 0;
   segment_census::key_estimate sum{};
   double whole_cells = 0;
   double counted = 0;
   for (std::uint64_t i = 0; i < params.segments(); ++i) {
     const auto found = segment_ops().census(shape_of(params, i), segments[i].bytes.bytes());
+    const double matching_here = found.rate(params.cell_bits);
+    matching += is_split(params, i) ? matching_here / 2 : matching_here;
     const auto here = found.keys(params.cell_bits);
     sum.of_whole_cells += here.of_whole_cells;
     sum.others += here.others;
@@ -146,7 +142,8 @@ double distinct_keys_of(const expandable_params& params, const Segments& segment
     sum.others += sum.of_whole_cells * share;
     sum.seen_in_others += sum.seen_in_whole_cells * share;
   }
-  return formulas::distinct_among(static_cast<double>(count), sum.seen_in_others, sum.others);
+  return {detail::min(1.0, matching / static_cast<double>(std::uint64_t{1} << params.level)),
+          formulas::distinct_among(static_cast<double>(count), sum.seen_in_others, sum.others)};
 }
 
 }  // namespace bloomset::detail

@@ -208,9 +208,9 @@ class vq_layout {
   }
   [[gnu::always_inline]] vq_ends ends(const std::byte* block) const noexcept {
     vq_ends found{ends_in(block, 0), ends_in(block, 1), ends_in(block, 2), 0, 0, 0};
-    found.rank6 = static_cast<unsigned>(__builtin_popcountll(found.word5));
-    found.rank7 = found.rank6 + static_cast<unsigned>(__builtin_popcountll(found.word6));
-    found.total = found.rank7 + static_cast<unsigned>(__builtin_popcountll(found.word7));
+    found.rank6 = count_ones(found.word5);
+    found.rank7 = found.rank6 + count_ones(found.word6);
+    found.total = found.rank7 + count_ones(found.word7);
     return found;
   }
 

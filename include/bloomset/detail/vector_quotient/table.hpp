@@ -8,7 +8,9 @@
 // table. A tag without room in its two blocks has all its copies in one entry of the stash, and
 // none elsewhere. So blocks and stash answer queries, and only counts need the overflow table.
 
+#include <array>
 #include <bloomset/concepts.hpp>
+#include <bloomset/detail/core/bits.hpp>
 #include <bloomset/detail/vector_quotient/layout.hpp>
 #include <bloomset/detail/vector_quotient/overflow_table.hpp>
 #include <cstddef>
@@ -86,26 +88,60 @@ vq_census vq_take_census(const vq_reader& filter) noexcept;
 std::optional<unsigned> vq_check_stash(const vq_layout& layout,
                                        std::span<const std::byte> blocks_and_stash) noexcept;
 
+/// The different tags in a block, with their copies there.
+class vq_block_tags {
+ public:
+  struct entry {
+    vector_quotient_place at;  // first is this block
+    std::uint64_t copies;
+  };
+
+  /// Reads block i, and prefetches the other blocks of its tags.
+  void read(const vq_reader& filter, std::uint64_t i) noexcept {
+    const vq_layout& layout = *filter.layout;
+    size_ = 0;
+    layout.for_each_tag(layout.block(filter.blocks, i), [&](unsigned, std::uint64_t tag) noexcept {
+      // Copies are in one bucket, whose tags are neighbours.
+      for (unsigned k = size_; k != 0; --k) {
+        entry& before = entries_[k - 1];
+        if (layout.bucket_of(before.at.tag) != layout.bucket_of(tag)) break;
+        if (before.at.tag == tag) {
+          ++before.copies;
+          return true;
+        }
+      }
+      const vector_quotient_place at = layout.place(i, tag);
+      prefetch_line(layout.block(filter.blocks, at.second));
+      entries_[size_++] = {at, 1};
+      return true;
+    });
+  }
+  std::span<const entry> all() const noexcept { return {entries_.data(), size_}; }
+
+ private:
+  std::array<entry, vq_max_slots> entries_;
+  unsigned size_ = 0;
+};
+
 /// Calls `use(place, copies)` once for each different tag in a pair of blocks, mostly in the order
-/// of the blocks. O(slots).
+/// of the blocks. O(slots). While the tags of a block are looked up in their other blocks, the next
+/// block's are read.
 template <class Use>
 void vq_for_each(const vq_reader& filter, Use&& use) {
   const vq_layout& layout = *filter.layout;
+  std::array<vq_block_tags, 2> tags;
+  if (layout.blocks() != 0) tags[0].read(filter, 0);
   for (std::uint64_t i = 0; i < layout.blocks(); ++i) {
-    const std::byte* const block = layout.block(filter.blocks, i);
-    layout.for_each_tag(block, [&](unsigned slot, std::uint64_t tag) {
-      const vq_lookup here = layout.look_up(block, tag);
-      if (here.slot != slot) return true;  // a second copy
-      const vector_quotient_place at = layout.place(i, tag);
-      std::uint64_t copies = here.copies;
+    if (i + 1 < layout.blocks()) tags[(i + 1) % 2].read(filter, i + 1);
+    for (const auto& [at, here] : tags[i % 2].all()) {
+      std::uint64_t copies = here;
       if (at.second != i) {
-        const std::uint64_t there = layout.copies(layout.block(filter.blocks, at.second), tag);
-        if (there != 0 && at.second < i) return true;  // counted there
+        const std::uint64_t there = layout.copies(layout.block(filter.blocks, at.second), at.tag);
+        if (there != 0 && at.second < i) continue;  // counted there
         copies += there;
       }
       use(at, copies + filter.overflow.copies(layout.pair_number(at)));
-      return true;
-    });
+    }
   }
   for (unsigned i = 0; i < filter.stashed; ++i) {
     const vq_entry entry = filter.stash(i);
