@@ -104,10 +104,10 @@ def checkout_goals(row, sizes, at_most):
         at_most(f"{text}, {count(n)} keys: ≤ {limit:g}x of {peer}'s", value, limit)
 
     for n in sizes[1:]:
-        built_against("fuse, 8 bits, build", "fuse, 4-wise", "fastfilter_cpp binary fuse (3-wise)", 0.6, n, 1 / 256)
+        built_against("fuse, 4-wise, 8 bits, build", "fuse, 4-wise", "fastfilter_cpp binary fuse (3-wise)", 0.6, n, 1 / 256)
         built_against("expandable, growth by single inserts", "expandable, begun at n/1024, inserted one by one",
                       "Taffy block, begun at n/1024", 3, n)
-        against("fuse, 8 bits, single query", "fuse, 3-wise", "fastfilter_cpp binary fuse (3-wise)", "single", 1, n,
+        against("fuse, 3-wise, 8 bits, single query", "fuse, 3-wise", "fastfilter_cpp binary fuse (3-wise)", "single", 1, n,
                 1 / 256)
         against("cuckoo, single query", "cuckoo", "efficient/cuckoofilter, 12 bits", "single", 1, n)
         against("cuckoo, batch query", "cuckoo", "efficient/cuckoofilter, 12 bits", "batch", 1, n)
