@@ -114,10 +114,16 @@ bool insert_fingerprint(const cuckoo_layout& layout, std::byte* payload, unsigne
 
 }  // namespace
 
+// From this size on it pays to prefetch whole buckets (bench/results/trials/cuckoo.md).
+constexpr std::uint64_t mostly_in_memory = std::uint64_t{8} << 20;
+
 void cuckoo_may_contain(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,
                         std::span<const hash64> hashes, bool* answers) noexcept {
-  chosen_kernels<cuckoo_kernels>().contains(layout, payload, hashes, answers,
-                                            layout.payload_bytes() > second_level_cache);
+  const std::uint64_t bytes = layout.payload_bytes();
+  const bucket_prefetch prefetch = bytes > mostly_in_memory     ? bucket_prefetch::whole
+                                   : bytes > second_level_cache ? bucket_prefetch::begins
+                                                                : bucket_prefetch::none;
+  chosen_kernels<cuckoo_kernels>().contains(layout, payload, hashes, answers, prefetch);
   if (stashed == 0) return;
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     if (!answers[i]) {

@@ -52,11 +52,16 @@ TEST(cuckoo_batches, of_every_instruction_set_answer_as_single_queries_do) {
     const auto answers = std::make_unique<bool[]>(asked.size());
     const auto ahead = std::make_unique<bool[]>(asked.size());
     with_each_instruction_set([&] {
-      for (const bool is_ahead : {false, true}) {
-        detail::chosen_kernels<detail::cuckoo_kernels>().contains(
-            layout, filter.bytes().data(), asked, (is_ahead ? ahead : answers).get(), is_ahead);
+      using enum detail::bucket_prefetch;
+      const auto ask = [&](detail::bucket_prefetch prefetch, bool* into) {
+        detail::chosen_kernels<detail::cuckoo_kernels>().contains(layout, filter.bytes().data(),
+                                                                  asked, into, prefetch);
+      };
+      ask(none, answers.get());
+      for (const auto prefetch : {begins, whole}) {
+        ask(prefetch, ahead.get());
+        ASSERT_EQ(std::memcmp(ahead.get(), answers.get(), asked.size()), 0);
       }
-      ASSERT_EQ(std::memcmp(ahead.get(), answers.get(), asked.size()), 0);
       for (const std::size_t n : {asked.size(), std::size_t{31}, std::size_t{1}}) {
         std::fill_n(answers.get(), n, false);
         filter.may_contain(std::span(asked).first(n), std::span(answers.get(), n));

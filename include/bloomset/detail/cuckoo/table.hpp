@@ -13,12 +13,18 @@
 
 namespace bloomset::detail {
 
+/// How a batch prefetches buckets: not at all; the begin of each bucket of a group of keys, before
+/// the group is compared; or, in tables of which most lies in memory, all of each bucket, a group
+/// of keys ahead (docs/maintain/decisions/cpu/prefetch.md).
+enum class bucket_prefetch : unsigned char { none, begins, whole };
+
 /// Batches of queries, once per instruction set.
 struct cuckoo_kernels {
   /// answers[i] tells whether a slot of key i's buckets has its fingerprint. The stash is not
-  /// asked. `ahead`: prefetches the buckets of a group of keys.
+  /// asked.
   void (*contains)(const cuckoo_layout& layout, const std::byte* payload,
-                   std::span<const hash64> hashes, bool* answers, bool ahead) noexcept;
+                   std::span<const hash64> hashes, bool* answers,
+                   bucket_prefetch prefetch) noexcept;
 
   [[gnu::visibility("hidden")]] static const cuckoo_kernels scalar, vector128, vector256, vector512;
 };

@@ -35,9 +35,12 @@ struct alignas(64) group_places {
 
 // The lines of each vector of keys are fetched at once, while the next vector is found: all of a
 // group together are more than a core has in flight.
+// With `whole`, all of each bucket is fetched.
+template <bool whole>
 [[gnu::always_inline]] inline void find_places(const cuckoo_layout& layout,
                                                const std::byte* payload, const hash64* hashes,
-                                               bool ahead, group_places& to) noexcept {
+                                               bucket_prefetch prefetch,
+                                               group_places& to) noexcept {
   const lane_halves buckets = halves_of(layout.buckets());
   const lane_halves values = halves_of(layout.values());
   const lane_halves bucket_bits = halves_of(layout.slots() * layout.fingerprint_bits());
@@ -51,9 +54,15 @@ struct alignas(64) group_places {
     put(products(first, bucket_bits), i, to.first);
     put(products(second, bucket_bits), i, to.second);
     store_lanes(&to.pattern[i], widened(fingerprint) * layout.slot_ones());
-    for (std::size_t k = i; ahead && k < i + lanes; ++k) {
-      prefetch_line(payload + to.first.bytes[k]);
-      prefetch_line(payload + to.second.bytes[k]);
+    for (std::size_t k = i; prefetch != bucket_prefetch::none && k < i + lanes; ++k) {
+      prefetch_line<0, whole ? 2 : 3>(payload + to.first.bytes[k]);
+      prefetch_line<0, whole ? 2 : 3>(payload + to.second.bytes[k]);
+      if constexpr (whole) {
+        // A bucket may begin in one line and end in the next.
+        constexpr std::size_t last = sizeof(std::uint64_t) - 1;
+        prefetch_line<0, 2>(payload + to.first.bytes[k] + last);
+        prefetch_line<0, 2>(payload + to.second.bytes[k] + last);
+      }
     }
   }
 }
@@ -73,28 +82,47 @@ struct alignas(64) group_places {
   return ((x & low) + low) | x;
 }
 
-void contains(const cuckoo_layout& layout, const std::byte* payload, std::span<const hash64> hashes,
-              bool* answers, bool ahead) noexcept {
+// Answers whole groups; returns how many keys.
+template <bool whole>
+std::size_t contains_groups(const cuckoo_layout& layout, const std::byte* payload,
+                            std::span<const hash64> hashes, bool* answers,
+                            bucket_prefetch prefetch) noexcept {
+  const std::uint64_t high = layout.slot_ones() << (layout.fingerprint_bits() - 1);
+  const std::uint64_t low = high - layout.slot_ones();
+  std::array<group_places, whole ? 2 : 1> places;
+  const auto find = [&](std::size_t from) __attribute__((always_inline)) {
+    if (from + group > hashes.size()) return;
+    find_places<whole>(layout, payload, hashes.data() + from, prefetch,
+                       places[from / group % places.size()]);
+  };
+  if constexpr (whole) find(0);
   std::size_t done = 0;
-  if (layout.has_words_of_buckets() && layout.buckets() >> 32 == 0) {
-    const std::uint64_t high = layout.slot_ones() << (layout.fingerprint_bits() - 1);
-    const std::uint64_t low = high - layout.slot_ones();
-    group_places at;
-    for (; done + group <= hashes.size(); done += group) {
-      find_places(layout, payload, hashes.data() + done, ahead, at);
-      for (std::size_t i = 0; i < group; i += lanes) {
-        lane_products equal;
-        std::size_t k = i;
-        for (word_vector& part : equal.parts) {
-          const word_vector pattern = load_words(&at.pattern[k]);
-          part = ~(differing(payload, at.first, k, pattern, low) &
-                   differing(payload, at.second, k, pattern, low)) &
-                 high;
-          k += vector_words;
-        }
-        store_answers<false>(answers + done + i, halves_of(equal));
+  for (; done + group <= hashes.size(); done += group) {
+    find(whole ? done + group : done);
+    const group_places& at = places[done / group % places.size()];
+    for (std::size_t i = 0; i < group; i += lanes) {
+      lane_products equal;
+      std::size_t k = i;
+      for (word_vector& part : equal.parts) {
+        const word_vector pattern = load_words(&at.pattern[k]);
+        part = ~(differing(payload, at.first, k, pattern, low) &
+                 differing(payload, at.second, k, pattern, low)) &
+               high;
+        k += vector_words;
       }
+      store_answers<false>(answers + done + i, halves_of(equal));
     }
   }
-  cuckoo_kernels::scalar.contains(layout, payload, hashes.subspan(done), answers + done, ahead);
+  return done;
+}
+
+void contains(const cuckoo_layout& layout, const std::byte* payload, std::span<const hash64> hashes,
+              bool* answers, bucket_prefetch prefetch) noexcept {
+  std::size_t done = 0;
+  if (layout.has_words_of_buckets() && layout.buckets() >> 32 == 0) {
+    const auto groups =
+        prefetch == bucket_prefetch::whole ? contains_groups<true> : contains_groups<false>;
+    done = groups(layout, payload, hashes, answers, prefetch);
+  }
+  cuckoo_kernels::scalar.contains(layout, payload, hashes.subspan(done), answers + done, prefetch);
 }
