@@ -216,12 +216,12 @@ def quotes(of):
           *[figure(of.build("fuse, 3-wise", n), 2) for n in (M, M100)])
     own, other = [of.build(name, M100, fpr=1 / 256) for name in ("fuse, 3-wise", "fastfilter_cpp binary fuse (3-wise)")]
     quote(DECISIONS + "kinds/fuse-build.md", "of 100 M keys takes {} of the time of the authors' code", f"{own / other:.2f}")
-    least_and_most = []
+    extremes = []
     for name in ("blocked_bloom", boost + "64<8>, for this CPU"):
         times = [query(of.row(name), "batch", present) for present in (0, 50, 100)]
-        least_and_most += [min(times), max(times)]
+        extremes += [min(times), max(times)]
     quote(DECISIONS + "edges/benchmark.md", "Reading its lines takes {} ns of {} to {}, and Boost.Bloom takes {} to {} ns in all",
-          *[figure(ns, 2) for ns in (line_limit(of.results, M, 0.01)[0], *least_and_most)])
+          *[figure(ns, 2) for ns in (line_limit(of.results, M, 0.01)[0], *extremes)])
     return found
 
 
