@@ -79,16 +79,8 @@ alignas(64) inline constexpr auto golden_powers = [] {
   const auto wanted = static_cast<__mmask8>(((1U << hashes) - 1) >> first);
   return _mm512_mask_testn_epi64_mask(wanted, word, bit) == 0;
 }
-[[gnu::always_inline]] inline bool has_behind_eight(__m512i words, hash64 h,
-                                                    unsigned hashes) noexcept {
-  static_assert(max_block_hashes == 24);
-  const bool second = has_eight(words, h, hashes, 8);
-  if (hashes <= 16) [[likely]]
-    return second;
-  return second & has_eight(words, h, hashes, 16);
-}
 
-// A query in two parts, for batches: the first eight positions, and the others.
+// A query in two parts: the first eight positions, and the others.
 inline constexpr unsigned first_hashes = 8;
 template <class Block>
 [[gnu::always_inline]] inline bool has_first(Block block, hash64 h, unsigned hashes) noexcept {
@@ -96,16 +88,20 @@ template <class Block>
 }
 [[gnu::always_inline]] inline bool has_rest(const std::byte* block, hash64 h,
                                             unsigned hashes) noexcept {
-  return has_behind_eight(load(block), h, hashes);
+  static_assert(max_block_hashes == 24);
+  const __m512i words = load(block);
+  const bool second = has_eight(words, h, hashes, 8);
+  if (hashes <= 16) [[likely]]
+    return second;
+  return second & has_eight(words, h, hashes, 16);
 }
 
 // Straight-line code as in avx2.hpp.
 [[gnu::always_inline]] inline bool test(free_512, const std::byte* block, hash64 h,
                                         unsigned hashes) noexcept {
-  const __m512i words = load(block);
-  const bool first = has_eight(words, h, hashes, 0);
+  const bool first = has_first(block, h, hashes);
   if (hashes <= first_hashes) return first;
-  return first & has_behind_eight(words, h, hashes);
+  return first & has_rest(block, h, hashes);
 }
 
 // Each position is compared with all words at once: a shift by a count of 64 or more, for a
