@@ -118,8 +118,9 @@ class concurrent_blocked_bloom : public detail::key_overloads<concurrent_blocked
 
   template <class Use>
   void prefetch_and_use(std::span<const hash64> hs, Use&& use) const noexcept {
-    detail::in_groups<32>(
-        hs.size(), [&](std::size_t i) noexcept { detail::prefetch_line(block_of(hs[i])); }, use);
+    detail::in_groups(
+        hs.size(), array_.size(),
+        [&](std::size_t i) noexcept { detail::prefetch_line(block_of(hs[i])); }, use);
   }
 
   detail::block_array array_;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <bloomset/detail/core/bits.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

@@ -27,10 +27,6 @@ constexpr auto undecided_instruction_set = static_cast<instruction_set>(instruct
 extern std::atomic<instruction_set> instruction_set_choice;
 instruction_set first_instruction_set() noexcept;
 
-/// Bytes of the second-level cache of a core, or 512 KiB, the least of common CPUs, if the system
-/// does not tell.
-extern const std::size_t second_level_cache;
-
 /// The chosen set: the last that this CPU can run, or the one that the environment variable
 /// BLOOMSET_KERNEL names at the first call. A name that is unknown, or that this CPU cannot run, is
 /// reported on stderr and ignored.

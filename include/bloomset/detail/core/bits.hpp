@@ -48,13 +48,15 @@ void store(std::byte* to, Word word) noexcept {
 }
 
 /// Starts to load the cache line of `address`, for reading, or for writing if `Write` is 1.
-/// `Locality` 3 loads it into the first-level cache, 2 into the second-level cache.
+/// `Level` 2 loads it into the second-level cache: a core can have several times as many of these
+/// loads under way, so batches use it. `Level` 1 is for a single key, whose line is used at once.
 ///
 /// The empty volatile statement is not an instruction. It keeps g++ 12 from deleting calls of
 /// functions that only prefetch (docs/maintain/decisions/cpu/prefetch.md).
-template <int Write = 0, int Locality = 3>
+template <int Write = 0, int Level = 2>
 [[gnu::always_inline]] inline void prefetch_line(const void* address) noexcept {
-  __builtin_prefetch(address, Write, Locality);
+  static_assert(Level == 1 || Level == 2);
+  __builtin_prefetch(address, Write, 4 - Level);
   asm volatile("");
 }
 
@@ -93,13 +95,22 @@ constexpr T max(const T& a, const T& b) noexcept {
   return a < b ? b : a;
 }
 
-/// Calls `use(i)` for each i below n, in order. `prefetch(i)` is called before `use(i)`, up to a
-/// group earlier. 16 keys of 7 probes are several times as many cache misses as a core can have in
-/// flight.
-template <std::size_t Group = 16, class Prefetch, class Use>
-void in_groups(std::size_t n, Prefetch&& prefetch, Use&& use) noexcept {
-  for (std::size_t first = 0; first < n; first += Group) {
-    const std::size_t last = min(n, first + Group);
+/// Bytes of the second-level cache of a core, or 512 KiB, the least of common CPUs, if the system
+/// does not tell.
+extern const std::size_t second_level_cache;
+
+/// Calls `use(i)` for each i below n, in order. In a filter of many bytes, `prefetch(i)` is called
+/// before `use(i)`, up to a group earlier. In a smaller one a core overlaps the loads by itself,
+/// and prefetches only take time (docs/maintain/decisions/cpu/prefetch.md).
+template <class Prefetch, class Use>
+void in_groups(std::size_t n, std::uint64_t bytes, Prefetch&& prefetch, Use&& use) noexcept {
+  constexpr std::size_t group = 32;
+  if (bytes <= 4 * second_level_cache) {
+    for (std::size_t i = 0; i < n; ++i) use(i);
+    return;
+  }
+  for (std::size_t first = 0; first < n; first += group) {
+    const std::size_t last = min(n, first + group);
     for (std::size_t i = first; i < last; ++i) prefetch(i);
     for (std::size_t i = first; i < last; ++i) use(i);
   }

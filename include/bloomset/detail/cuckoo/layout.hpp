@@ -103,7 +103,10 @@ class cuckoo_layout {
     prefetch(payload, at.second);
   }
   void prefetch(const std::byte* payload, std::uint64_t bucket) const noexcept {
-    prefetch_line(payload + (bucket * slots_ * bits_ >> 3));
+    const std::byte* const begin = payload + (bucket * slots_ * bits_ >> 3);
+    const std::byte* const last = payload + (((bucket + 1) * slots_ - 1) * bits_ >> 3);
+    prefetch_line(begin);
+    prefetch_line(last + sizeof(std::uint64_t) - 1);  // a slot is read as a word
   }
 
   /// The bytes of the payload that have slots of the bucket.

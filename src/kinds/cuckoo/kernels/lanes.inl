@@ -55,13 +55,13 @@ template <bool whole>
     put(products(second, bucket_bits), i, to.second);
     store_lanes(&to.pattern[i], widened(fingerprint) * layout.slot_ones());
     for (std::size_t k = i; prefetch != bucket_prefetch::none && k < i + lanes; ++k) {
-      prefetch_line<0, whole ? 2 : 3>(payload + to.first.bytes[k]);
-      prefetch_line<0, whole ? 2 : 3>(payload + to.second.bytes[k]);
+      prefetch_line<0, whole ? 2 : 1>(payload + to.first.bytes[k]);
+      prefetch_line<0, whole ? 2 : 1>(payload + to.second.bytes[k]);
       if constexpr (whole) {
         // A bucket may begin in one line and end in the next.
         constexpr std::size_t last = sizeof(std::uint64_t) - 1;
-        prefetch_line<0, 2>(payload + to.first.bytes[k] + last);
-        prefetch_line<0, 2>(payload + to.second.bytes[k] + last);
+        prefetch_line(payload + to.first.bytes[k] + last);
+        prefetch_line(payload + to.second.bytes[k] + last);
       }
     }
   }

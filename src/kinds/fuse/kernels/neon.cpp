@@ -30,7 +30,7 @@ struct alignas(64) word_places {
     store_lanes(&bits[i], first_bits & 7);
   }
   [[gnu::always_inline]] void prefetch(std::size_t i, const std::byte* from) const noexcept {
-    for (std::size_t k = i; k < i + lanes; ++k) prefetch_line<0, 2>(from + bytes[k]);
+    for (std::size_t k = i; k < i + lanes; ++k) prefetch_line(from + bytes[k]);
   }
   // Shifted, so that the fingerprint comes first.
   [[gnu::always_inline]] lane_halves words(std::size_t i, const std::byte* from) const noexcept {

@@ -36,8 +36,9 @@ void find(const fuse_table& table, std::span<const hash64> hashes,
     auto* to = places.slots[i].data();
     places.fingerprints[i] = table.find<Arity, Word>(hashes[i], [&](std::uint64_t slot) noexcept {
       *to++ = slot;
-      // Into the second-level cache, to which a core can have more fetches under way.
-      prefetch_line<0, 2>(table.address<Word>(slot));
+      const auto* const word = table.address<Word>(slot);
+      prefetch_line(word);
+      if constexpr (sizeof(Word) > 1) prefetch_line(word + sizeof(Word) - 1);
     });
   }
 }

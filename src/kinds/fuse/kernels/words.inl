@@ -13,7 +13,7 @@ struct alignas(64) word_places {
     store_lanes(&bits[i], first_bits);
   }
   [[gnu::always_inline]] void prefetch(std::size_t i, const std::byte* from) const noexcept {
-    for (std::size_t k = i; k < i + lanes; ++k) prefetch_line<0, 2>(from + (bits[k] >> 3));
+    for (std::size_t k = i; k < i + lanes; ++k) prefetch_line(from + (bits[k] >> 3));
   }
   [[gnu::always_inline]] lane_halves words(std::size_t i, const std::byte* from) const noexcept {
     return words_at(from, &bits[i]);

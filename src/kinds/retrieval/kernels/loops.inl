@@ -56,11 +56,11 @@ inline std::size_t look_up(const retrieval_levels& all, const retrieval_level_vi
     // read, as a vector may reach into a line that the window does not.
     constexpr std::size_t earlier_groups = Window::groups - 8;
     const std::size_t size = earlier_groups * at.place.columns + bytes_read(at.place.columns);
-    prefetch_line<0, 2>(at.place.window);
-    prefetch_line<0, 2>(at.place.window + size - 1);
+    prefetch_line(at.place.window);
+    prefetch_line(at.place.window + size - 1);
     if (at.place.columns <= 64 / Window::groups) continue;  // at most two lines
     for (std::size_t from = 64; from < size; from += 64) {
-      prefetch_line<0, 2>(at.place.window + from);
+      prefetch_line(at.place.window + from);
     }
   }
   return n;

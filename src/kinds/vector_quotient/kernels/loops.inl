@@ -222,7 +222,7 @@ bool vq_contains(const vq_layout& layout, const std::byte* blocks, hash64 h) {
   const std::byte* const a = layout.block(blocks, at.first);
   const std::byte* const b = layout.block(blocks, at.second);
   if (layout.blocks() < vq_many_blocks) return (key.copies_in(a) | key.copies_in(b)) != 0;
-  prefetch_line(b);
+  prefetch_line<0, 1>(b);
   return key.is_in(a) || key.is_in(b);
 }
 
@@ -294,9 +294,8 @@ bool vq_erase_one(const vq_writer& filter, hash64 h) {
 // the second (Intel Golden Cove).
 [[gnu::always_inline]] inline void vq_prefetch(const std::byte* blocks, const vq_group& group,
                                                std::size_t i) {
-  constexpr int second_level = 2;
-  prefetch_line<0, second_level>(blocks + group.first[i] * vq_block_bytes);
-  prefetch_line<0, second_level>(blocks + group.second[i] * vq_block_bytes);
+  prefetch_line(blocks + group.first[i] * vq_block_bytes);
+  prefetch_line(blocks + group.second[i] * vq_block_bytes);
 }
 
 // Calls `use(first, size, group, prefetch)` for groups of keys, whose first is hashes[first], until
