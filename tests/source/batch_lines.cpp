@@ -1,7 +1,7 @@
 // Runs one batch of queries or inserts by each kernel that the CPU has, an instruction at a time,
 // and writes down what batch_lines.py needs to compute the memory that each instruction uses.
 //
-//   bloomset_batch_lines FOLDER KIND query|insert [OPTION=VALUE ...]
+//   bloomset_batch_lines FOLDER KEYS KIND query|insert [OPTION=VALUE ...]
 //
 // FOLDER has a file `gathers`: the addresses of the instructions for which the vectors are written,
 // too, in hexadecimal, relative to the begin of the program. Its other files are written: `maps`
@@ -9,12 +9,13 @@
 // program, then for each step the instruction pointer and the 16 general registers) and
 // `KERNEL.vectors` (the offsets of four components, then the extended state at each gather).
 //
-// The filter is larger than those for which kernels prefetch less. It is full, or for inserts half
-// full, so that no insert moves other keys.
+// The filter has room for KEYS keys at 1/256. It is full, or for inserts half full, so that no
+// insert moves other keys.
 
 #include <cpuid.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <array>
 #include <bloomset/any_filter.hpp>
 #include <csignal>
@@ -41,7 +42,6 @@ using bloomset::test::hashes_of_stream;
 using bloomset::test::value_of;
 
 constexpr std::size_t batch = 160;
-constexpr std::size_t members = std::size_t{1} << 23;
 constexpr std::size_t max_steps = std::size_t{1} << 20;
 constexpr std::size_t state_bytes = 4096;
 
@@ -119,12 +119,13 @@ void write_trace(const std::filesystem::path& path, std::uint64_t begin) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4) return 2;
+  if (argc < 5) return 2;
   const std::filesystem::path folder(argv[1]);
-  const kind_info& kind = *value_of(find_kind(std::string_view(argv[2])));
-  const bool inserts = std::string_view(argv[3]) == "insert";
+  const std::size_t members = std::stoull(argv[2]);
+  const kind_info& kind = *value_of(find_kind(std::string_view(argv[3])));
+  const bool inserts = std::string_view(argv[4]) == "insert";
   plan_request request{.capacity = kind.can.insert ? members : 0, .fpr = 1.0 / 256};
-  for (int i = 4; i < argc; ++i) {
+  for (int i = 5; i < argc; ++i) {
     const std::string_view option = argv[i];
     const std::size_t middle = option.find('=');
     request.options.emplace_back(option.substr(0, middle), option.substr(middle + 1));
