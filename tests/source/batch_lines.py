@@ -45,10 +45,10 @@ BATCHES = {
     "vector_quotient insert": (MANY, 4),
     "fuse query fingerprint_bits=8": (MANY, 4),
     "fuse query fingerprint_bits=13": (MANY, 4),
-    "expandable query": (FEWER, 100),
-    "expandable insert": (FEWER, 100),
+    "expandable query": (FEWER, 108),
+    "expandable insert": (FEWER, 108),
     "ribbon query": (FEWER, 44),
-    "exact query": (FEWER, 48),
+    "exact query": (FEWER, 52),
 }
 STATE_BYTES = 4096  # of a gather
 
