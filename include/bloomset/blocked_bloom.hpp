@@ -119,7 +119,7 @@ class concurrent_blocked_bloom : public detail::key_overloads<concurrent_blocked
   template <class Use>
   void prefetch_and_use(std::span<const hash64> hs, Use&& use) const noexcept {
     detail::in_groups(
-        hs.size(), array_.size(),
+        hs.size(), array_.size() > detail::second_level_cache,
         [&](std::size_t i) noexcept { detail::prefetch_line(block_of(hs[i])); }, use);
   }
 

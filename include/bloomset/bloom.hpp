@@ -204,7 +204,8 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
   template <class Use>
   void in_groups(std::span<const hash_type> hs, Use&& use) const noexcept {
     detail::in_groups(
-        hs.size(), bits_.bytes().size(), [&](std::size_t i) noexcept { prefetch(hs[i]); }, use);
+        hs.size(), detail::is_far_for_many_lines(bits_.bytes().size()),
+        [&](std::size_t i) noexcept { prefetch(hs[i]); }, use);
   }
 
   double keys_of(std::uint64_t ones) const noexcept {

@@ -349,7 +349,8 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
   template <class Use>
   void in_groups(std::span<const hash_type> hs, Use&& use) const noexcept {
     detail::in_groups(
-        hs.size(), counters_.bytes().size(), [&](std::size_t i) noexcept { prefetch(hs[i]); }, use);
+        hs.size(), detail::is_far_for_many_lines(counters_.bytes().size()),
+        [&](std::size_t i) noexcept { prefetch(hs[i]); }, use);
   }
 
   // First, so that an assignment whose copy throws changes nothing.

@@ -21,6 +21,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -43,6 +44,7 @@ using bloomset::test::value_of;
 
 constexpr std::size_t batch = 160;
 constexpr std::size_t max_steps = std::size_t{1} << 20;
+constexpr std::size_t max_states = batch * 64;
 constexpr std::size_t state_bytes = 4096;
 
 struct step {
@@ -76,7 +78,7 @@ void record(int, siginfo_t*, void* context) {
     now.registers[i] = static_cast<std::uint64_t>(machine.gregs[names[i]]);
   }
   steps.push_back(now);
-  if (gathers.contains(now.instruction) && states.size() < states.capacity()) {
+  if (gathers.contains(now.instruction) && states.size() < max_states) {
     std::memcpy(&states.emplace_back(), machine.fpregs, state_bytes);
   }
 }
@@ -138,7 +140,7 @@ int main(int argc, char** argv) {
   std::ifstream addresses(folder / "gathers");
   for (std::uint64_t at = 0; addresses >> std::hex >> at;) gathers.insert(begin + at);
   steps.reserve(max_steps);
-  states.reserve(batch * 64);
+  states.reserve(max_states);
   std::ofstream(folder / "maps") << std::ifstream("/proc/self/maps").rdbuf();
 
   struct sigaction action{};
@@ -163,6 +165,10 @@ int main(int argc, char** argv) {
       static_cast<void>(filter.may_contain(keys, answers));
     }
     is_stepping = false;
+    if (steps.size() == max_steps || states.size() == max_states) {
+      std::fputs("batch_lines: a batch has more instructions than there is room for\n", stderr);
+      return 1;
+    }
     write_trace(folder / detail::name_of(set), begin);
   }
   return 0;

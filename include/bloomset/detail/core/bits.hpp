@@ -99,13 +99,18 @@ constexpr T max(const T& a, const T& b) noexcept {
 /// does not tell.
 extern const std::size_t second_level_cache;
 
-/// Calls `use(i)` for each i below n, in order. In a filter of many bytes, `prefetch(i)` is called
-/// before `use(i)`, up to a group earlier. In a smaller one a core overlaps the loads by itself,
-/// and prefetches only take time (docs/maintain/decisions/cpu/prefetch.md).
+/// Whether prefetches pay in a filter of several lines per key, whose loads overlap more.
+inline bool is_far_for_many_lines(std::uint64_t bytes) noexcept {
+  return bytes > 4 * second_level_cache;
+}
+
+/// Calls `use(i)` for each i below n, in order. If the filter `is_far` from the core, `prefetch(i)`
+/// is called before `use(i)`, up to a group earlier. In a filter that is near, a core overlaps the
+/// loads by itself, and prefetches only take time (docs/maintain/decisions/cpu/prefetch.md).
 template <class Prefetch, class Use>
-void in_groups(std::size_t n, std::uint64_t bytes, Prefetch&& prefetch, Use&& use) noexcept {
+void in_groups(std::size_t n, bool is_far, Prefetch&& prefetch, Use&& use) noexcept {
   constexpr std::size_t group = 32;
-  if (bytes <= 4 * second_level_cache) {
+  if (!is_far) {
     for (std::size_t i = 0; i < n; ++i) use(i);
     return;
   }
