@@ -22,25 +22,34 @@ done
 
 started=$SECONDS
 scripts/install-packages.sh "${packages[@]}"
-echo "Building into build/ ..."
 log=$(mktemp)
 work=$(mktemp -d)
 trap 'rm -rf "$log" "$work"' EXIT
-{ cmake --preset release && cmake --build build --target "${targets[@]}"; } 2>&1 | tee "$log" | scripts/progress.sh ||
-  { tail -40 "$log"; exit 1; }
-echo "Ready after $((SECONDS - started)) s."
+# Builds CMake's targets, and shows the log only if that fails.
+build() {
+  { cmake --preset release && cmake --build build --target "$@"; } 2>&1 | tee "$log" | scripts/progress.sh ||
+    { tail -40 "$log"; exit 1; }
+}
+step() { printf '\n$ %s\n' "$*"; }
 
 words=/usr/share/dict/american-english-insane
-bloomset=build/bloomset
-filter=build/words.bloom
-
 # Members are the words of odd lines; non-members are those of even lines, real words too.
 awk 'NR % 2 == 1' "$words" >"$work/members.txt"
 awk 'NR % 2 == 0' "$words" >"$work/non-members.txt"
 members=$(wc -l <"$work/members.txt")
 non_members=$(wc -l <"$work/non-members.txt")
 
-step() { printf '\n$ %s\n' "$*"; }
+echo "Building build/bloomset_two_lists from examples/cpp/two_lists.cpp ..."
+build bloomset_two_lists
+echo "First answer after $((SECONDS - started)) s."
+step bloomset_two_lists members.txt non-members.txt
+build/bloomset_two_lists "$work/members.txt" "$work/non-members.txt"
+
+printf '\n%s\n' "Building build/bloomset, the command line ..."
+build "${targets[@]}"
+echo "Ready after $((SECONDS - started)) s."
+bloomset=build/bloomset
+filter=build/words.bloom
 
 step bloomset plan --capacity "$members" --fpr 1% --kind bloom
 $bloomset plan --capacity "$members" --fpr 1% --kind bloom

@@ -29,8 +29,11 @@ fi
 [[ $("$work/cmake/keys_consumer") == "$expected" ]] ||
   { echo "find_package, keys: wrong answers" >&2; exit 1; }
 example() {
-  [[ $(cd "$work" && "cmake/examples/$1") == "$2" ]] || { echo "examples/cpp/$1: wrong output" >&2; exit 1; }
+  [[ $(cd "$work" && "cmake/examples/$1" "${@:3}") == "$2" ]] || { echo "examples/cpp/$1: wrong output" >&2; exit 1; }
 }
+seq 1000 >"$work/members.txt"
+seq 1001 2000 >"$work/non-members.txt"
+example two_lists $'1000 of 1000 members found\n6 of 1000 non-members pass as members: 0.60%, where 1% was requested' members.txt non-members.txt
 example table_filters $'10000 lookups found 5334 keys\n61327 reads without filters, 5912 with them'
 example which_table 'table by table           0 probes   21210 reads   21 found
 a filter per table   21210 probes     222 reads   21 found
