@@ -28,7 +28,7 @@ say() { printf '\n== %s\n' "$*"; }
 say "format"
 # Another version breaks lines differently.
 if command -v clang-format-19 >/dev/null; then
-  git ls-files -z '*.hpp' '*.cpp' | xargs -0 clang-format-19 --dry-run -Werror
+  git ls-files -z '*.hpp' '*.cpp' '*.inl' | xargs -0 clang-format-19 --dry-run -Werror
   echo "clang-format-19 changes nothing"
 else
   echo "SKIPPED: clang-format-19 is not installed"

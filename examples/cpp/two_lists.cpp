@@ -1,4 +1,5 @@
-// A filter of the lines of one file, queried with the lines of another. quickstart.sh builds it first.
+// A filter of the lines of one file, queried with the lines of another. quickstart.sh builds it
+// first.
 
 #include <bloomset/blocked_bloom.hpp>
 #include <cstdio>
@@ -33,7 +34,8 @@ int main(int count, char** arguments) {
   for (const auto& key : members) found += filter.may_contain(key);
   for (const auto& key : non_members) passed += filter.may_contain(key);
   std::printf("%zu of %zu members found\n", found, members.size());
-  std::printf("%zu of %zu non-members pass as members: %.2f%%, where 1%% was requested\n", passed, non_members.size(),
+  std::printf("%zu of %zu non-members pass as members: %.2f%%, where 1%% was requested\n", passed,
+              non_members.size(),
               100.0 * static_cast<double>(passed) / static_cast<double>(non_members.size()));
   return found == members.size() ? 0 : 1;
 }

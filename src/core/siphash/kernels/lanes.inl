@@ -4,8 +4,8 @@
 
 using lane_words = std::uint64_t __attribute__((vector_size(8 * lanes)));
 
-// The vector of word(0), word(1) and so on. Assigning one lane after the other takes longer, because
-// each assignment depends on the one before.
+// The vector of word(0), word(1) and so on. Assigning one lane after the other takes longer,
+// because each assignment depends on the one before.
 template <class F>
 [[gnu::always_inline]] inline lane_words lanes_of(const F& word) noexcept {
   return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
@@ -26,9 +26,8 @@ void hash(const hash_key& key, std::span<const std::span<const std::byte>> keys,
       least = some[i].size() < least ? some[i].size() : least;
       most = some[i].size() > most ? some[i].size() : most;
     }
-    const auto size = [=](std::size_t i) __attribute__((always_inline)) {
-      return std::uint64_t{some[i].size()};
-    };
+    const auto size = [=](std::size_t i)
+                          __attribute__((always_inline)) { return std::uint64_t{some[i].size()}; };
     const auto last_word = [=](std::size_t i) __attribute__((always_inline)) {
       return siphash_last_word(some[i].data(), some[i].size());
     };
@@ -37,9 +36,9 @@ void hash(const hash_key& key, std::span<const std::span<const std::byte>> keys,
     };
     const lane_words sizes = lanes_of(size);
     // siphash_last_word() of all lanes. Two shifts, because a shift by 64 gives another value.
-    const lane_words last =
-        least < 8 ? lanes_of(last_word)
-                  : lanes_of(last_bytes) >> 8 >> (56 - 8 * (sizes & 7)) | sizes << 56;
+    const lane_words last = least < 8
+                                ? lanes_of(last_word)
+                                : lanes_of(last_bytes) >> 8 >> (56 - 8 * (sizes & 7)) | sizes << 56;
     sip_state<lane_words> state = initial;
     std::size_t at = 0;
     const auto word = [&](std::size_t i) __attribute__((always_inline)) {

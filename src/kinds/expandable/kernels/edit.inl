@@ -119,9 +119,10 @@ constexpr bool matches(std::uint64_t entry, std::uint64_t remainder) noexcept {
   return static_cast<unsigned>(differing == 0) & static_cast<unsigned>(entry != 0);
 }
 
-[[gnu::always_inline]] inline insert_result insert_entry(
-    const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
-    std::uint64_t remainder, std::size_t max_copies) noexcept {
+[[gnu::always_inline]] inline insert_result insert_entry(const segment_shape& shape,
+                                                         std::span<std::byte> segment,
+                                                         std::size_t cell, std::uint64_t remainder,
+                                                         std::size_t max_copies) noexcept {
   const std::size_t b = cell / block_cells;
   const auto in_block = static_cast<unsigned>(cell % block_cells);
   editor in(shape, segment);
@@ -148,7 +149,8 @@ constexpr bool matches(std::uint64_t entry, std::uint64_t remainder) noexcept {
   return {matching, true, 0};
 }
 
-// With the code of insert_entry() itself, g++ 12 returns without vzeroupper (tests/source/object_code.py).
+// With the code of insert_entry() itself, g++ 12 returns without vzeroupper
+// (tests/source/object_code.py).
 insert_result insert(const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
                      std::uint64_t remainder, std::size_t max_copies) noexcept {
   return insert_entry(shape, segment, cell, remainder, max_copies);
@@ -158,8 +160,8 @@ std::size_t insert_run(unsigned cell_bits, std::span<const segment_query> querie
                        std::size_t max_copies, std::uint64_t& newly_inserted) noexcept {
   std::size_t done = 0;
   for (const segment_query& q : queries) {
-    const insert_result r = insert_entry({cell_bits, q.slot_bits}, q.own_segment(), q.cell,
-                                         q.remainder, max_copies);
+    const insert_result r =
+        insert_entry({cell_bits, q.slot_bits}, q.own_segment(), q.cell, q.remainder, max_copies);
     if (!r.placed) break;
     newly_inserted += static_cast<std::uint64_t>(r.matching == 0);
     ++done;

@@ -23,8 +23,7 @@ struct lookup {
 
 // Apart, so that the path of nearly all keys stays short. Not gnu::cold, by which GCC splits the
 // loops too.
-[[gnu::noinline]] std::uint32_t value_across_cut(const retrieval_place& place,
-                                                 std::uint64_t hash) {
+[[gnu::noinline]] std::uint32_t value_across_cut(const retrieval_place& place, std::uint64_t hash) {
   const divided_row row = row_across_cut(place, retrieval_row(hash));
   return value(place.window, place.columns, row.lower) ^
          (value(row.upper_at, place.columns + 1U, row.upper) & column_mask(place.columns));
@@ -33,7 +32,8 @@ struct lookup {
 template <class Window>
 inline std::uint32_t value_in_window(const retrieval_place& place, std::uint64_t hash) {
   if constexpr (Window::groups == 8) {
-    if (place.lower_groups != 0) [[unlikely]] return value_across_cut(place, hash);
+    if (place.lower_groups != 0) [[unlikely]]
+      return value_across_cut(place, hash);
   }
   std::uint32_t found = value(place.window, place.columns, retrieval_row(hash));
   if constexpr (Window::groups == 16) {
