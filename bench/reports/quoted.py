@@ -20,7 +20,7 @@ from records import Results, built, line_limit, query, ratio
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KINDS = "docs/how-it-works/kinds/"
 BENCHMARKS = "docs/how-it-works/benchmarks.md"
-AVX2 = ROOT / "bench" / "results" / "avx2.jsonl"
+OTHER_CPUS = [ROOT / "bench" / "results" / name for name in ("avx2.jsonl", "intel.jsonl")]
 DECISIONS = "docs/maintain/decisions/"
 M, M100, GROWN = 10**6, 10**8, 2**27
 HALF = "1 M keys, 1%, half of the queried keys members"
@@ -225,8 +225,9 @@ def quotes(of):
     return found
 
 
-def avx2_quotes(of):
-    """The table of a CPU that is limited to AVX2: ratios, then bits per key, each with 1 M and 100 M keys."""
+def other_cpu_quotes(of_each):
+    """The table of other CPUs: for each, batch and single queries relative to a peer's; then bits per key, which are those
+    of the first. All with 1 M and 100 M keys."""
     found = []
     for name, peer, rate in (
             ("blocked_bloom, for this CPU", "Boost.Bloom fast_multiblock64<8>, for this CPU", 0.01),
@@ -235,12 +236,15 @@ def avx2_quotes(of):
             ("cuckoo", "efficient/cuckoofilter, 12 bits", 0.01),
             ("vector_quotient", "VQF, 8 bits", 0.01),
             ("expandable, begun at n/1024", "Taffy block, begun at n/1024", 0.01)):
-        ours, theirs = ([of.row(one, n, rate) for n in (M, M100)] for one in (name, peer))
-        times = [ratio(query(own, how, 50), query(other, how, 50) or query(other, "single", 50))
-                 for how in ("batch", "single") for own, other in zip(ours, theirs)]
-        sizes = [row["bits_per_key"] for row in ours + theirs]
+        times = []
+        for of in of_each:
+            ours, theirs = ([of.row(one, n, rate) for n in (M, M100)] for one in (name, peer))
+            times += [ratio(query(own, how, 50), query(other, how, 50) or query(other, "single", 50))
+                      for how in ("batch", "single") for own, other in zip(ours, theirs)]
+        sizes = [of_each[0].row(one, n, rate)["bits_per_key"] for one in (name, peer) for n in (M, M100)]
         head = f"| {name}{', 8 bits' if rate == 1 / 256 else ''} | {peer} "
-        found.append((BENCHMARKS, head + "| {}x / {}x | {}x / {}x | {} / {} | {} / {} |", list(map(figure, times + sizes))))
+        found.append((BENCHMARKS, head + "| {}x / {}x " * (2 * len(of_each)) + "| {} / {} | {} / {} |",
+                      list(map(figure, times + sizes))))
     return found
 
 
@@ -263,7 +267,7 @@ def main():
     parser.add_argument("results")
     options = parser.parse_args()
     pages, faults = {}, []
-    for name, text, figures in quotes(Figures(Results(options.results))) + avx2_quotes(Figures(Results(AVX2))):
+    for name, text, figures in quotes(Figures(Results(options.results))) + other_cpu_quotes([Figures(Results(file)) for file in OTHER_CPUS]):
         before = pages.setdefault(name, (ROOT / name).read_text())
         try:
             pages[name] = put(text, figures, before)
