@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds build/bloomset, and runs the main job on a real word list.
+# Installs what is missing, builds a small C++ program and then build/bloomset, and runs both on a real word list.
 #   ./quickstart.sh               the command line
 #   ./quickstart.sh --server      also the module for Valkey and Redis
 #   ./quickstart.sh --explorer    also the page that shows filters at work

@@ -226,8 +226,8 @@ def quotes(of):
 
 
 def other_cpu_quotes(of_each):
-    """The table of other CPUs: for each, batch and single queries relative to a peer's; then bits per key, which are those
-    of the first. All with 1 M and 100 M keys."""
+    """The table of other CPUs: the times of batch and single queries on each, relative to a peer's, and the bits per key,
+    which are the same on each; all with 1 M and 100 M keys."""
     found = []
     for name, peer, rate in (
             ("blocked_bloom, for this CPU", "Boost.Bloom fast_multiblock64<8>, for this CPU", 0.01),
@@ -267,7 +267,8 @@ def main():
     parser.add_argument("results")
     options = parser.parse_args()
     pages, faults = {}, []
-    for name, text, figures in quotes(Figures(Results(options.results))) + other_cpu_quotes([Figures(Results(file)) for file in OTHER_CPUS]):
+    others = [Figures(Results(file)) for file in OTHER_CPUS]
+    for name, text, figures in quotes(Figures(Results(options.results))) + other_cpu_quotes(others):
         before = pages.setdefault(name, (ROOT / name).read_text())
         try:
             pages[name] = put(text, figures, before)
