@@ -1,7 +1,7 @@
 #pragma once
 
-/// Any kind of filter behind one type, and the registry of the kinds. The command line, the module
-/// and the integrations see filters only through this header, plan/units.hpp and file.hpp.
+/// Any kind of filter behind one type, and the registry of the kinds. The command line and the
+/// integrations see filters of the kinds only through this type.
 
 #include <bloomset/concepts.hpp>
 #include <bloomset/detail/core/any_model.hpp>
@@ -195,12 +195,13 @@ class any_filter {
   /// with unsupported for all kinds but bloom and counting_bloom. Precondition: part < parts.
   result<void> insert_part(std::span<const hash64> hashes, unsigned part, unsigned parts) {
     if (layers_ != nullptr) return stays();
-    readmit(hashes);
-    return model().insert_part(hashes, part, parts);
+    auto inserted = model().insert_part(hashes, part, parts);
+    if (inserted) readmit(hashes);
+    return inserted;
   }
 
   /// Inserts the keys that are not contained yet, in order, up to the first without room. added[i]
-  /// tells whether keys[i] was inserted.
+  /// tells whether keys[i] was inserted; behind that key it is false.
   ///
   /// No key gets a second copy, even in kinds that count copies. A new key that passes as a member
   /// is not inserted. `inserted` of the summary is the number of keys that were added.
@@ -237,8 +238,9 @@ class any_filter {
   /// count: the union with it has the labels of the other.
   result<void> merge(const any_filter& other) { return unite(other, &detail::any_model::merge); }
   /// Merges two sets. An expandable filter adds only those keys of the other that it does not
-  /// contain yet. Other kinds merge as merge() does: Bloom filters have one copy per key anyway,
-  /// and counting kinds add all copies.
+  /// contain yet, so nothing may be erased from it afterwards (expandable::merge_absent). Other
+  /// kinds merge as merge() does: Bloom filters have one copy per key anyway, and counting kinds
+  /// add all copies.
   result<void> merge_absent(const any_filter& other) {
     return unite(other, &detail::any_model::merge_absent);
   }
@@ -260,6 +262,11 @@ class any_filter {
   }
   /// Removes every key. The plan stays.
   result<void> clear();
+  /// Fails with unsupported if the filter has layers, as all calls that change it then do.
+  result<void> check_changeable() const {
+    if (layers_ != nullptr) return stays();
+    return {};
+  }
   /// blocked_bloom and bloom: sets size() to estimated_size, rounded, so that filters with equal
   /// bits have equal files. An insert counts a key if it sets a bit, which depends on the order.
   /// Other kinds do not change. O(size).
@@ -390,6 +397,9 @@ result<any_filter> load(const std::filesystem::path& path, const std::optional<h
 
 /// Opens the filter in stored bytes. Error messages call it `name`.
 result<any_filter> open_any(const stored_filter& stored, access how, const std::string& name);
+/// The same stored filter with the exceptions and labels that a filter which was opened from it has
+/// now: to open a copy that can be changed.
+stored_filter with_changes(stored_filter stored, const any_filter& filter);
 /// The info() of the filter in stored bytes. It needs no secret key. Fails as open_any does.
 result<filter_info> info_of(stored_filter stored, const std::string& name);
 

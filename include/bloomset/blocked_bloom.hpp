@@ -35,8 +35,8 @@ namespace bloomset {
 /// Query       As fast as in the filter itself.
 /// Insert      One atomic operation for each word in which a bit of the key is still clear.
 /// Ordering    A query that begins after an insert returned finds the key (happens-before).
-/// Filter      While handles are in use, call no member of the filter that reads or writes bits:
-///             of the others, for example params() and size_in_bytes() are safe.
+/// Filter      While handles are in use, call no member of the filter but params(), capacity(),
+///             planned_fpr() and size_in_bytes(): the others read the bits or the count.
 /// Result      Once all threads have joined, the bits are the same as after inserts by one thread,
 ///             in any order. size() may be too high: it counts a key twice if two threads inserted
 ///             it at the same moment.

@@ -199,13 +199,18 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
     std::byte* const into = merged->writable_bytes().data();
     unsigned stashed = stashed_;
     const auto added = detail::insert_all(layout_, into, stashed, other.bytes().data());
-    if (!added) {
+    if (added.stopped_by == insert_outcome::too_many_copies) {
+      return fail(errc::full,
+                  "the union would have more copies of a key than two buckets hold; erase copies, "
+                  "or use a vector_quotient filter");
+    }
+    if (added.stopped_by == insert_outcome::full) {
       return fail(
           errc::full,
           "the other filter's keys do not all fit; merge into a filter planned for both sets");
     }
     std::memcpy(payload(), into, size_in_bytes());
-    count_ += *added;
+    count_ += added.done;
     stashed_ = stashed;
     return {};
   }

@@ -213,7 +213,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   }
 
   /// Inserts, in order, the keys of a batch that are not contained yet, up to the first without
-  /// room. Sets added[i] for each inserted key. Precondition: added.size() >= hs.size().
+  /// room. added[i] tells whether hs[i] was inserted. Precondition: added.size() >= hs.size().
   insert_summary insert_absent(std::span<const hash_type> hs, std::span<bool> added) noexcept
     requires growable_storage<Storage>
   {
@@ -233,6 +233,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
       return true;
     };
     detail::change_pipeline(params_, table_, hs, insert_group);
+    for (bool& behind : added.first(hs.size()).subspan(summary.done)) behind = false;
     table_.set_batch(1);
     count_ += summary.inserted;
     return summary;
@@ -285,6 +286,9 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   /// Adds the other filter's keys that are not contained yet, one copy each: the union of two sets.
   /// A key that matches an entry here is left out. A key of both filters is therefore counted once,
   /// and a key that only seems to be contained here is not added. Fails as merge() does.
+  ///
+  /// Warning: do not erase from the union. A key that was left out shares the entry of another key,
+  /// and size() may be lower than the number of entries.
   template <piecewise_storage Other>
   result<void> merge_absent(const basic_expandable<Other>& other)
     requires growable_storage<Storage>
@@ -367,7 +371,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
     requires growable_storage<Storage>
   {
     if (!table_.erase(params_, h)) return false;
-    // The count of a damaged file may be too low.
+    // The count may be too low in a damaged file and after merge_absent().
     count_ -= count_ != 0;
     if (count_ == 0) clear();
     return true;

@@ -125,7 +125,8 @@ enum class if_exists : std::uint8_t { replace, refuse };
 ///             and the file keeps its group if the caller is in it.
 /// Pipes       Writes directly to anything that is not a regular file.
 /// Waiting     Does not wait for other processes; see file_lock.
-/// Failure     Fails with exists or io; then nothing has changed.
+/// Failure     Fails with exists, not_found or io; then nothing has changed. Only if the sync of
+///             the folder fails is the new file there already.
 result<void> write_file(const filter_image& image, const std::filesystem::path& path,
                         if_exists policy = if_exists::replace);
 

@@ -21,7 +21,8 @@ namespace bloomset {
 /// bytes.
 ///
 /// The library gives no label a meaning, and answers do not depend on them. The command line stores
-/// two: `keys`, the reader that made keys of lines, and `key-bytes`, the length of all keys.
+/// some: `keys`, the reader that made keys of lines, `key-bytes`, the length of all keys,
+/// `partition`, the reader of partitions, and `column`, of which the keys of an index are.
 class label_list {
  public:
   static constexpr std::size_t max_bytes = 4092;

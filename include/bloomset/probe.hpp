@@ -70,7 +70,7 @@ struct double_hashing {
   static constexpr std::uint64_t word(hash64 h, unsigned i) noexcept {
     std::uint64_t g = h.value + i * step(h);
     g ^= g >> 32;
-    return g * 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4)
+    return g * detail::golden64;
   }
 };
 

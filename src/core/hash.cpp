@@ -44,7 +44,7 @@ hash_seed::hash_seed(const hash_key& key) noexcept
 
 hash_seed hash_seed::half(unsigned number) const noexcept {
   if (number == 0) return *this;
-  if (!is_keyed_) return {value_ ^ 0x9e3779b97f4a7c15};
+  if (!is_keyed_) return {value_ ^ detail::golden64};
   return hash_key{{siphash(key_, bytes_of("bloomset second key 0")).value,
                    siphash(key_, bytes_of("bloomset second key 1")).value}};
 }

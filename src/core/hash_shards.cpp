@@ -188,7 +188,8 @@ result<void> visit_shards(
     std::atomic<std::size_t> next{0};
     in_threads(workers, [&](unsigned t) {
       for (std::size_t i = next++; i < slabs.size(); i = next++) {
-        if (t == 0 && source.check_cancelled) done[t] = source.check_cancelled();
+        const bool is_caller = t + 1 == workers;  // of in_threads
+        if (is_caller && source.check_cancelled) done[t] = source.check_cancelled();
         if (done[t]) done[t] = work(t, first + i, {slabs[i].data, slabs[i].size});
         if (!done[t]) next = slabs.size();
       }

@@ -51,9 +51,8 @@ struct lane_products {
 
 // remix64 without its first step, x ^ x >> 32.
 [[gnu::always_inline]] inline lane_words remixed(lane_words x) noexcept {
-  constexpr std::uint64_t multiplier = 0x0e9846af9b1a615d;
-  x *= multiplier;
-  x = (x ^ x >> 32) * multiplier;
+  x *= remix_factor64;
+  x = (x ^ x >> 32) * remix_factor64;
   return x ^ x >> 28;
 }
 

@@ -70,8 +70,7 @@ struct lane_products {
 }
 
 [[gnu::always_inline]] inline lane_words remixed(lane_words x) noexcept {
-  constexpr std::uint64_t multiplier = 0x0e9846af9b1a615d;
-  x = folded(x * multiplier) * multiplier;
+  x = folded(x * remix_factor64) * remix_factor64;
   const uint32x4_t low = vsriq_n_u32(vshlq_n_u32(x.high, 4), x.low, 28);  // of x >> 28
   return {x.low ^ low, x.high ^ x.high >> 28};
 }

@@ -83,7 +83,6 @@ result<std::uint64_t> read_layer(std::span<const std::byte> layer, std::uint64_t
   if (*keys == 0 || *keys > bits / (low_bits + 1) || *places < *keys || *places > max_places) {
     return wrong("has other keys than it announces");
   }
-  ranges.reserve(ranges.size() + *keys);
   std::uint64_t at = 0;
   const auto bit = [&] {
     const bool value = (std::to_integer<unsigned>(rest[at / 8]) >> at % 8 & 1) != 0;
@@ -123,6 +122,11 @@ result<std::vector<std::byte>> make_layer(std::vector<hash64> hashes, double fpr
                                   "the rate of a layer is from 1e-9 to 1/64, not {}", fpr);
   }
   const auto size = static_cast<double>(hashes.size());
+  if (size / fpr >= static_cast<double>(max_places)) {
+    return detail::format_failure(errc::invalid_argument,
+                                  "a layer of {} keys has no rate as low as {}; give a higher one",
+                                  hashes.size(), fpr);
+  }
   const auto places = static_cast<std::uint64_t>(std::ceil(size / fpr));
   std::vector<std::uint64_t> list;
   list.reserve(hashes.size());

@@ -29,7 +29,7 @@ constexpr std::uint16_t format_version = 1;
 constexpr std::uint32_t keyed_flag = 1;
 // Required flag: the filter has two halves (src/registry/halves.hpp).
 constexpr std::uint32_t halves_flag = 2;
-// Required flag: the filter lacks keys, and the last block of the parameters tells which.
+// Required flag: the filter lacks keys, and a block behind the exceptions tells which.
 constexpr std::uint32_t parts_flag = 4;
 // Required flag: labels follow the kind's parameters.
 constexpr std::uint32_t labels_flag = 8;
@@ -68,7 +68,7 @@ struct stored_header {
 };
 static_assert(sizeof(stored_header) == header_bytes);
 
-// The last block of the parameters.
+// The block of parts.
 struct stored_parts {
   key_parts parts;
   std::array<std::uint64_t, 3> zero{};

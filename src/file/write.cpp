@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 
 #include "core/format.hpp"
@@ -106,6 +107,9 @@ class pending_file {
   result<void> publish(if_exists policy) {
     const std::string target = target_.string();
     if (!detail::sync_to_disk(file_.get())) return system_failure(target, "write");
+    // A folder that may not be read cannot be synced. The file is whole all the same.
+    const descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder && errno != EACCES) return system_failure(target, "open the folder of the file");
     if (policy == if_exists::refuse) {
       if (!link_to(target_)) {
         if (errno == EEXIST) return fail(errc::exists, target + ": the file exists already");
@@ -120,9 +124,10 @@ class pending_file {
       }
       name_.reset();
     }
-    const descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!folder || !detail::sync_to_disk(folder.get()))
-      return system_failure(target, "sync the folder of");
+    // Some file systems cannot sync a folder.
+    if (folder && !detail::sync_to_disk(folder.get()) && errno != EINVAL && errno != ENOTSUP) {
+      return system_failure(target, "sync the folder of the file, which is written");
+    }
     return {};
   }
 
@@ -138,8 +143,7 @@ class pending_file {
   /// wait for each other, because in a shared folder anyone can have that name; the file then gets
   /// a random one.
   result<void> take_passing_name() {
-    const fs::path shared =
-        folder_ / detail::format_text(".{}.bloomset.tmp", target_.filename().string());
+    const fs::path shared = folder_ / detail::format_text(".{}.bloomset.tmp", short_name());
     (void)::flock(file_.get(), LOCK_EX);
     fs::path name = shared;
     for (bool first = true; !link_to(name); first = false) {
@@ -164,8 +168,16 @@ class pending_file {
   }
 
   fs::path random_name() const {
-    return folder_ / detail::format_text(".{}.{:016x}.tmp", target_.filename().string(),
-                                         detail::random_bits());
+    return folder_ / detail::format_text(".{}.{:016x}.tmp", short_name(), detail::random_bits());
+  }
+
+  /// The beginning of the target's name, so that a longer name fits into the 255 bytes of a name.
+  std::string short_name() const {
+    std::string name = target_.filename().string();
+    std::size_t size = std::min<std::size_t>(name.size(), 200);
+    while (size < name.size() && (name[size] & 0xc0) == 0x80) --size;  // within a character
+    name.resize(size);
+    return name;
   }
 
   fs::path target_;
@@ -191,6 +203,22 @@ result<void> write_stream(byte_pieces pieces, int file, const std::string& name)
   return {};
 }
 
+namespace {
+
+/// The path at the end of links to a file that is not there yet.
+fs::path end_of_links(fs::path path) {
+  constexpr int max_links = 40;
+  for (int i = 0; i < max_links; ++i) {
+    std::error_code error;
+    const fs::path to = fs::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / to;
+  }
+  return path;
+}
+
+}  // namespace
+
 result<void> write_file(byte_pieces pieces, const fs::path& path, if_exists policy) {
   const std::string name = path.string();
   std::optional<struct stat> replaced;
@@ -210,6 +238,8 @@ result<void> write_file(byte_pieces pieces, const fs::path& path, if_exists poli
     std::error_code error;
     target = fs::canonical(path, error);
     if (error) target = path;
+  } else if (errno == ENOENT) {
+    target = end_of_links(path);
   }
   // A new file has the usual mode less the umask. A file that replaces another is private until it
   // has the other's mode.

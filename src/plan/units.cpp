@@ -37,6 +37,7 @@ std::string format_bytes(std::uint64_t n) {
 std::string format_rate(double rate) {
   const double percent = rate * 100;
   if (percent == 0) return "0%";
+  if (!std::isfinite(rate)) return detail::format_text("{}", rate);
   if (rate <= 1e-6) return detail::format_text("{:.2e}", rate);
   // The power of ten of the rounded figure: 0.99996 is shown as 1.00, not as 1.000.
   const std::string rounded = detail::format_text("{:.2e}", percent);

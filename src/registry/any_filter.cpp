@@ -151,6 +151,12 @@ result<any_filter> load(const std::filesystem::path& path, const std::optional<h
   return open_any(*stored, access::writable, path.string());
 }
 
+stored_filter with_changes(stored_filter stored, const any_filter& filter) {
+  stored.header.exceptions = filter.exceptions();
+  stored.header.labels = filter.labels();
+  return stored;
+}
+
 result<any_filter> open_any(const stored_filter& stored, access how, const std::string& name) {
   const kind_info* kind = find_kind(stored.header.kind);
   if (stored.header.kind == filter_kind::file_index) {

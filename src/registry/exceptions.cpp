@@ -101,6 +101,7 @@ result<insert_summary> any_filter::insert_exceptions(std::span<const Key> keys,
     added[end] = true;
     at = end + 1;
   }
+  std::ranges::fill(added.first(keys.size()).subspan(all.done), false);
   return all;
 }
 template result<insert_summary> any_filter::insert_exceptions(std::span<const std::string_view>,

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "core/format.hpp"
 #include "plan/checks.hpp"
@@ -21,7 +22,7 @@ namespace {
 plan_request half_of(const plan_request& request, unsigned number) {
   plan_request half = request;
   half.fpr = std::sqrt(request.fpr);
-  half.bits /= 2;
+  if (half.bits > 1) half.bits /= 2;  // 0 is no size
   half.hashes /= 2;
   half.seed = request.seed.half(number);
   half.hash_bits = 64;
@@ -42,13 +43,14 @@ result<void> check_halves(const plan_request& request) {
 /// refusal of the rate is told in the user's own.
 result<plan_report> plan_half(const plan_request& request,
                               result<plan_report> (*plan)(const plan_request&)) {
+  if (auto ok = check_request(request.capacity, max_keys, request.fpr, request.bits, 0); !ok) {
+    return fail(std::move(ok.error()));
+  }
   plan_request half = half_of(request, 0);
   auto planned = plan(half);
   if (planned || request.fpr == 0 || planned.error().code != errc::invalid_argument) return planned;
-  half.fpr = 0.5;
-  if (half.capacity == 0 || half.bits == 0) {
-    if (!plan(half)) return planned;  // the rate is not the reason
-  }
+  half.fpr = half.capacity == 0 || half.bits == 0 ? 0.5 : 0;
+  if (!plan(half)) return planned;  // the rate is not the reason
   return refuse(
       "a rate of {:.3g} is too low for this kind, even with 128-bit hashes; give a higher rate{} "
       "or "
@@ -240,12 +242,22 @@ class halves_model final : public any_model {
     return make([=, this](unsigned i) { return halves_.at(i).fold(factor); });
   }
   result<any_filter> fold_to(double fpr) const override {
-    // Both halves have one size.
-    std::uint64_t factor = std::numeric_limits<std::uint64_t>::max();
-    for (const any_filter& half : halves_) {
-      const auto small = half.fold_to(std::sqrt(fpr));
-      if (!small) return fail(small.error());
-      factor = std::min(factor, half.info().plan.bits / small->info().plan.bits);
+    // Both halves must have one size and capacity, so both are folded by one factor to one rate.
+    std::uint64_t factor = 1;
+    for (double rate = std::sqrt(fpr); rate > 0; rate *= 0.95) {
+      std::vector<any_filter> small;
+      std::array<std::uint64_t, 2> factors{};
+      for (std::size_t i = 0; i < halves_.size(); ++i) {
+        auto one = halves_.at(i).fold_to(rate);
+        if (!one && rate == std::sqrt(fpr)) return one;
+        if (!one) return fold(factor);
+        factors.at(i) = halves_.at(i).info().plan.bits / one->info().plan.bits;
+        small.push_back(std::move(*one));
+      }
+      if (factors[0] == factors[1]) {
+        return make([&](unsigned i) -> result<any_filter> { return std::move(small[i]); });
+      }
+      factor = std::min(factors[0], factors[1]);
     }
     return fold(factor);
   }

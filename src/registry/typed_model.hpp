@@ -111,7 +111,7 @@ class typed_model final : public any_model {
 
   result<insert_summary> insert(std::span<const std::string_view> keys) override {
     if constexpr (insertable<F>) return filter_.insert(keys);
-    return cannot("insert");
+    return cannot("insert", insertable<owned>);
   }
   result<insert_summary> insert(std::span<const hash64> hashes,
                                 [[maybe_unused]] unsigned threads) override {
@@ -120,7 +120,7 @@ class typed_model final : public any_model {
     } else if constexpr (insertable<F> && std::same_as<typename F::hash_type, hash64>) {
       return filter_.insert(hashes);
     }
-    return cannot("insert hashes");
+    return cannot("insert hashes", insertable<owned>);
   }
   result<void> insert_part([[maybe_unused]] std::span<const hash64> hashes,
                            [[maybe_unused]] unsigned part,
@@ -129,7 +129,7 @@ class typed_model final : public any_model {
       filter_.insert_part(hashes, part, parts);
       return {};
     }
-    return cannot("insert part by part");
+    return cannot("insert part by part", requires(owned f) { f.insert_part(hashes, part, parts); });
   }
   result<insert_summary> insert_absent(std::span<const std::string_view> keys,
                                        std::span<bool> added) override {
@@ -140,23 +140,26 @@ class typed_model final : public any_model {
         all += part;
         return part.done == hashes.size();
       });
+      std::ranges::fill(added.first(keys.size()).subspan(all.done), false);
       return all;
     }
-    return cannot("insert");
+    return cannot("insert", insertable<owned>);
   }
   result<insert_summary> insert_absent(std::span<const hash64> hashes,
                                        std::span<bool> added) override {
     if constexpr (insertable<F> && std::same_as<typename F::hash_type, hash64>) {
-      return absent_of(hashes, added);
+      const insert_summary all = absent_of(hashes, added);
+      std::ranges::fill(added.first(hashes.size()).subspan(all.done), false);
+      return all;
     }
-    return cannot("insert hashes");
+    return cannot("insert hashes", insertable<owned>);
   }
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) override {
     if constexpr (erasable<F>) {
       filter_.erase(keys, erased);
       return {};
     }
-    return cannot("erase");
+    return cannot("erase", erasable<owned>);
   }
   result<void> count(std::span<const std::string_view> keys,
                      std::span<std::uint64_t> counts) const override {
@@ -170,7 +173,7 @@ class typed_model final : public any_model {
     if constexpr (mergeable<F>) {
       return combine(other, [this](const auto& theirs) { return filter_.merge(theirs); });
     }
-    return cannot("be merged");
+    return cannot("be merged", mergeable<owned>);
   }
   result<void> merge_absent(const any_model& other) override {
     if constexpr (requires { filter_.merge_absent(filter_); }) {
@@ -182,14 +185,14 @@ class typed_model final : public any_model {
     if constexpr (intersectable<F>) {
       return combine(other, [this](const auto& theirs) { return filter_.intersect(theirs); });
     }
-    return cannot("be intersected");
+    return cannot("be intersected", intersectable<owned>);
   }
   result<void> clear() override {
     if constexpr (insertable<F>) {
       filter_.clear();
       return {};
     }
-    return cannot("be cleared");
+    return cannot("be cleared", insertable<owned>);
   }
   void settle_count() noexcept override {
     if constexpr (requires { filter_.settle_count(); }) filter_.settle_count();
@@ -223,10 +226,13 @@ class typed_model final : public any_model {
 
   static constexpr bool has_partitions = std::same_as<typename F::hash_type, partitioned_hash>;
 
-  failure cannot(std::string_view what) const {
-    // Const calls work on any storage, so a mapped storage can lack only those that write.
+  // The same filter in memory of its own, which can do all that its kind can.
+  using owned = typename F::template rebind_storage<owned_storage>;
+
+  /// `is_possible`: whether the kind can, so that only the storage is in the way.
+  failure cannot(std::string_view what, bool is_possible = false) const {
     return detail::format_failure(errc::unsupported, "a filter of kind {}{} cannot {}", Kind::name,
-                                  insertable<F> ? "" : ", opened read-only,", what);
+                                  is_possible ? ", opened read-only," : "", what);
   }
 
   static failure not_folded() {

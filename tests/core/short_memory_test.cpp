@@ -95,6 +95,27 @@ TEST(short_memory, of_helper_threads_leaves_a_batch_to_one_thread) {
   for (std::size_t i = 0; i < all.size(); ++i) ASSERT_TRUE(answers[i]) << i;
 }
 
+// Keys are counted, although the batch begins anew without groups after a part of it.
+TEST(short_memory, in_the_middle_of_a_batch_loses_no_count) {
+  ASSERT_TRUE(lends);
+  const auto all = hashes_of_stream(0, 4'500'000);
+  blocked_bloom wanted({.capacity = 5'000'000, .fpr = 0.01});
+  const auto of_one = wanted.insert(all);
+  bool has_enough = false;
+  for (std::size_t allowed = 0; !has_enough; ++allowed) {
+    ASSERT_LT(allowed, 200U);
+    blocked_bloom filter({.capacity = 5'000'000, .fpr = 0.01});
+    allocations_left = allowed;
+    const auto of_many = filter.insert_parallel(all, 2);
+    has_enough = allocations_left != 0;
+    allocations_left = any_size;
+    ASSERT_EQ(of_many.done, all.size()) << allowed;
+    ASSERT_EQ(of_many.inserted, of_one.inserted) << allowed;
+    ASSERT_EQ(filter.size(), wanted.size()) << allowed;
+    ASSERT_TRUE(std::ranges::equal(filter.bits(), wanted.bits())) << allowed;
+  }
+}
+
 TEST(short_memory, of_helper_threads_ends_a_build_with_a_failure) {
   ASSERT_TRUE(lends);
   // Of fuse, two shards or more; the ribbon has some hundred.

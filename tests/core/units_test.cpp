@@ -148,6 +148,8 @@ TEST(units, sizes_are_shown_with_three_digits) {
 
 TEST(units, rates_are_shown_with_three_digits) {
   EXPECT_EQ(format_rate(0), "0%");
+  EXPECT_EQ(format_rate(std::nan("")), "nan");
+  EXPECT_EQ(format_rate(std::numeric_limits<double>::infinity()), "inf");
   EXPECT_EQ(format_rate(0.01), "1.00%");
   EXPECT_EQ(format_rate(0.009999999), "1.00%");  // not 1.000%
   EXPECT_EQ(format_rate(0.000459), "0.0459%");

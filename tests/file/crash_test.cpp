@@ -355,6 +355,20 @@ TEST_F(shared_folder, the_name_that_a_killed_writer_left_is_removed_by_the_next)
   EXPECT_TRUE(fs::exists(path_));
 }
 
+// The names that writers use for a moment are longer, and 255 bytes are the most.
+TEST_F(shared_folder, a_file_with_the_longest_name_is_replaced) {
+  std::string characters;
+  for (int i = 0; i < 85; ++i) characters += "\u6f22";  // three bytes each
+  for (const std::string& name : {std::string(255, 'a'), characters, std::string(241, 'b')}) {
+    for (const std::uint64_t capacity : {100U, 200U, 300U}) {
+      const bloom f({.capacity = capacity, .fpr = 0.01});
+      value_of(save(f, folder_ / name));
+      EXPECT_EQ(contents(folder_ / name), text_of(f));
+    }
+  }
+  EXPECT_EQ(names().size(), 3U);
+}
+
 class replaced_file : public shared_folder {
  protected:
   static constexpr uid_t owner = 12345;
@@ -387,6 +401,31 @@ TEST_F(replaced_file, keeps_owner_group_and_mode_if_root_replaces_it) {
   EXPECT_EQ(status().st_uid, owner);
   EXPECT_EQ(status().st_gid, group);
   EXPECT_EQ(status().st_mode & 07777U, 02640U);
+}
+
+// Root may read any folder, so root becomes another user. A folder that was hidden by a root folder
+// of mode 0700 is then the root of that user.
+TEST_F(replaced_file, may_be_in_a_folder_that_cannot_be_read) {
+  const bool is_root = ::geteuid() == 0;
+  struct stat root{};
+  ASSERT_EQ(::stat("/", &root), 0);
+  const bool hidden = is_root && (root.st_mode & S_IXOTH) == 0;
+  if (is_root) {
+    ASSERT_EQ(::chown(folder_.c_str(), owner, group), 0);
+  }
+  for (const if_exists policy : {if_exists::refuse, if_exists::replace}) {
+    ASSERT_EQ(::chmod(folder_.c_str(), 0300), 0);
+    const int code = exit_code(child([&] {
+      if (hidden && (::chroot(folder_.c_str()) != 0 || ::chdir("/") != 0)) return 2;
+      if (is_root && (::setgroups(0, nullptr) != 0 || ::setgid(group) != 0 || ::setuid(owner) != 0))
+        return 2;
+      return save(f, hidden ? "/" / path_.filename() : path_, policy) ? 0 : 1;
+    }));
+    ASSERT_EQ(::chmod(folder_.c_str(), 0700), 0);
+    EXPECT_EQ(code, 0);
+    EXPECT_EQ(contents(path_), text_of(f));
+    EXPECT_EQ(names().size(), 1U);
+  }
 }
 
 // Only root can become another user, so this test is left out for others. CI runs it as root.

@@ -47,7 +47,7 @@ void folds_to_what_is_made(const F& f, const std::vector<std::uint64_t>& keys, s
     const F folded = value_of(f.fold(factor));
     const F same = made<F>(folded.params(), keys, size / factor * bits_of_one);
     ASSERT_EQ(bytes_of_filter(folded), bytes_of_filter(same)) << size << " by " << factor;
-    EXPECT_EQ(folded.capacity(), f.capacity() / factor);
+    EXPECT_EQ(folded.capacity(), std::max<std::uint64_t>(1, f.capacity() / factor));
     EXPECT_EQ(folded.current_fpr(), same.current_fpr());
     EXPECT_EQ(folded.size(), f.size());
   }
@@ -368,6 +368,32 @@ TEST(Fold, AnyFilterFoldsAlsoFromAMappedFile) {
     EXPECT_EQ(other.fold(1).error().code, errc::unsupported) << kind.name;
     EXPECT_EQ(other.fold_to(0.5).error().code, errc::unsupported) << kind.name;
   }
+}
+
+// A filter of a few keys in much memory has fewer keys per part than one.
+TEST(fold, a_capacity_never_becomes_none) {
+  const auto path = testing::TempDir() + "/small_fold.bloom";
+  for (const std::string_view kind : {"bloom", "blocked_bloom"}) {
+    any_filter filter =
+        value_of(value_of(find_kind(kind))->create({.capacity = 5, .bits = 65536 * 9}));
+    const std::vector<std::string_view> keys = {"a", "b"};
+    value_of(filter.insert(keys));
+    const any_filter folded = value_of(filter.fold(8));
+    EXPECT_EQ(folded.capacity(), 1U);
+    value_of(save(folded, path));
+    EXPECT_TRUE(value_of(open(path)).may_contain("a"));
+  }
+  any_filter wide = value_of(value_of(find_kind("bloom"))
+                                 ->create({.capacity = 1000,
+                                           .fpr = 1e-12,
+                                           .hash_bits = 128,
+                                           .options = {{"foldable", "yes"}}}));
+  const std::vector<std::string> members = words("member", 40);
+  value_of(wide.insert(std::vector<std::string_view>(members.begin(), members.end())));
+  const any_filter small = value_of(wide.fold_to(0.01));
+  EXPECT_GE(small.capacity(), members.size());
+  value_of(save(small, path));
+  EXPECT_TRUE(value_of(open(path)).may_contain("member-0"));
 }
 
 }  // namespace

@@ -346,6 +346,12 @@ TEST(plans_of_halves, a_rate_below_64_bit_hashes_is_planned_with_128) {
     EXPECT_NE(refused.error().message.find("a rate of 1e-30 is too low for this kind"),
               std::string::npos);
     EXPECT_FALSE(kind.plan({.capacity = 1000, .fpr = 0.01, .hash_bits = 32}));
+    if (kind.build == nullptr) {
+      EXPECT_FALSE(kind.plan({.capacity = 1000, .fpr = 1e-12, .bits = 1})) << name;
+    }
+    const auto above = kind.plan({.capacity = 1000, .fpr = 2, .hash_bits = 128});
+    ASSERT_FALSE(above);
+    EXPECT_EQ(above.error().message.find("too low"), std::string::npos) << above.error().message;
   }
 }
 

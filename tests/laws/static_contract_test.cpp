@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "tests/support/chosen_hashes.hpp"
 #include "tests/support/filter_types.hpp"
@@ -197,7 +198,8 @@ TYPED_TEST(static_contract, a_build_is_cancelled_between_its_steps) {
   for (const int last : {0, 1, 1 << 20}) {
     std::atomic<int> calls{0};
     hash_source source = in_pieces(members, 1 << 20);
-    source.check_cancelled = [&]() -> result<void> {
+    source.check_cancelled = [&, caller = std::this_thread::get_id()]() -> result<void> {
+      EXPECT_EQ(std::this_thread::get_id(), caller) << "a host's check needs its thread";
       if (calls++ < last) return {};
       return fail(errc::io, "cancelled");
     };

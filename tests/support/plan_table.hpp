@@ -152,7 +152,7 @@ inline constexpr auto pinned = std::to_array<pinned_plans>({
     {"fuse", 0x8550f5205aa7b650},
     {"ribbon", 0xef5adc6f91ab22ea},
     {"scalable_bloom", 0xc030104b65236450},
-    {"vector_quotient", 0x5950075199450c9b},
+    {"vector_quotient", 0x7acf0fbfc1499d7c},
 });
 
 }  // namespace bloomset::test

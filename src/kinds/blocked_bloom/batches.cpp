@@ -64,7 +64,8 @@ block_census census_of(const std::byte* block) noexcept {
   return census;
 }
 
-// Each thread inserts into regions of its own. Returns false if there is no memory.
+// Each thread inserts into regions of its own. Returns false if there is no memory; some keys may
+// then be inserted, and counted.
 template <class Layout>
 bool insert_by_region(const block_array& array, std::span<const hash64> hashes, unsigned threads,
                       std::atomic<std::uint64_t>& newly_inserted) {
@@ -146,7 +147,7 @@ std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> ha
       })) {
     return newly_inserted;
   }
-  return blocks_insert(array, hashes);
+  return newly_inserted + blocks_insert(array, hashes);
 }
 
 block_census take_census(const block_array& array) noexcept {

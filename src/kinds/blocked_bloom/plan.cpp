@@ -209,7 +209,7 @@ result<blocked_bloom_params> fold_params(const blocked_bloom_params& params, std
   blocked_bloom_params folded = params;
   folded.blocks /= factor;
   folded.capacity = fpr != 0 ? keys_for(params.layout, folded.blocks, params.hashes, fpr, 0)
-                             : params.capacity / factor;
+                             : std::max<std::uint64_t>(1, params.capacity / factor);
   if (fpr != 0 && folded.capacity == 0) return detail::no_key_fits(folded.bits(), fpr);
   folded.fpr = blocked_bloom_fpr(static_cast<double>(folded.capacity), params.layout, folded.blocks,
                                  params.hashes);

@@ -132,8 +132,9 @@ result<bloom_params> fold_params(const bloom_params& params, std::uint64_t facto
   if (auto ok = detail::check_factor(factor, params.bits, "bits"); !ok) return fail(ok.error());
   bloom_params folded = params;
   folded.bits /= factor;
-  folded.capacity =
-      fpr != 0 ? max_capacity(folded.bits, fpr, params.hashes, 0) : params.capacity / factor;
+  folded.capacity = fpr != 0
+                        ? max_capacity(folded.bits, fpr, params.hashes, 0)
+                        : std::max<std::uint64_t>(1, params.capacity / factor);  // 0 is no capacity
   if (fpr != 0 && folded.capacity == 0) return detail::no_key_fits(folded.bits, fpr);
   folded.fpr = full_fpr(static_cast<double>(folded.capacity), folded.bits, params.hashes);
   return folded;

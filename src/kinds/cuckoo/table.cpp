@@ -179,22 +179,21 @@ bool erase_copy(const cuckoo_layout& layout, std::byte* payload, unsigned& stash
   return false;
 }
 
-std::optional<std::uint64_t> insert_all(const cuckoo_layout& layout, std::byte* payload,
-                                        unsigned& stashed, const std::byte* source) noexcept {
-  std::uint64_t added = 0;
+insert_summary insert_all(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+                          const std::byte* source) noexcept {
+  insert_summary added;
   const auto add = [&](std::uint64_t bucket, std::uint32_t fingerprint) noexcept {
-    ++added;
-    return is_contained(insert_copy(layout, payload, stashed, layout.place(bucket, fingerprint)));
+    return added.add(insert_copy(layout, payload, stashed, layout.place(bucket, fingerprint)));
   };
   for (std::uint64_t bucket = 0; bucket < layout.buckets(); ++bucket) {
     for (unsigned slot = 0; slot < layout.slots(); ++slot) {
       const std::uint32_t fingerprint = layout.get(source, bucket, slot);
-      if (fingerprint != 0 && !add(bucket, fingerprint)) return std::nullopt;
+      if (fingerprint != 0 && !add(bucket, fingerprint)) return added;
     }
   }
   for (unsigned i = 0; i < stash_entries; ++i) {
     const stash_entry entry = layout.stashed(source, i);
-    if (entry.fingerprint != 0 && !add(entry.bucket, entry.fingerprint)) return std::nullopt;
+    if (entry.fingerprint != 0 && !add(entry.bucket, entry.fingerprint)) return added;
   }
   return added;
 }

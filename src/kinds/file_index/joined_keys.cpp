@@ -35,7 +35,8 @@ class list_counts {
     }
     into.counts.emplace(list, 1);
     // A node, and the characters of a list that is not in the node itself.
-    return bytes_.fetch_add(80 + sizeof(char32_t) * list.size()) < max_bytes_;
+    const std::uint64_t bytes = 80 + sizeof(char32_t) * list.size();
+    return bytes_.fetch_add(bytes) + bytes <= max_bytes_;  // of all lists, in whatever order
   }
   bool are_too_many() const noexcept { return bytes_ > max_bytes_; }
 

@@ -79,11 +79,13 @@ std::uint64_t bits_of(const fuse_params& params) noexcept {
   return params.payload_bytes() * 8;
 }
 
-/// The rate that equal hashes leave to the fingerprints. A thousandth of the rate is not worth a
-/// bit.
+/// Of the rate, which is not worth a bit.
+constexpr double negligible_share = 1e-3;
+
+/// The rate that equal hashes leave to the fingerprints.
 double rate_of_fingerprints(const fuse_spec& spec) noexcept {
   const double collisions = f::hash_collision_fpr(static_cast<double>(spec.capacity));
-  return collisions < spec.fpr / 1000 ? spec.fpr : spec.fpr - collisions;
+  return collisions < spec.fpr * negligible_share ? spec.fpr : spec.fpr - collisions;
 }
 
 result<void> check_ranges(const fuse_spec& spec) {
@@ -197,7 +199,7 @@ result<fuse_plan> plan_fuse(const fuse_spec& spec) {
   }
   if (spec.bits != 0 && bits_of(plan.params) > spec.bits) return too_little(spec.capacity);
   plan.fpr = fuse_fpr(static_cast<double>(plan.capacity), w);
-  if (spec.fpr != 0 && plan.fpr > spec.fpr * rounding) {
+  if (spec.fpr != 0 && plan.fpr > spec.fpr * (1 + negligible_share)) {
     return detail::refuse(
         "a rate of {:.3g} with {} is below what 64-bit hashes can promise with fingerprints of {} "
         "bits; give a higher rate",

@@ -91,6 +91,7 @@ double rate_that_fits(std::uint64_t n, std::uint64_t bits) noexcept {
 
 std::uint64_t keys_that_fit(double eps, std::uint64_t bits) noexcept {
   const auto are_too_many = [&](std::uint64_t n) {
+    if (n != 0 && !detail::check_ribbon_rate(eps, n)) return true;
     const double rate = rate_of_columns(static_cast<double>(n), eps);
     return bytes_for(n, rate, largest_attempt) * 8 > bits;
   };

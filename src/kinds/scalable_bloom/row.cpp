@@ -6,7 +6,7 @@
 namespace bloomset::detail {
 namespace {
 
-/// The cost of growth by 1024 times. Empty if the filter is full earlier.
+/// The cost of growth to exactly 1024 times the capacity. Empty if the filter is full earlier.
 std::vector<property> cost_of_growth(scalable_bloom_params params) {
   const double enough = 1024 * static_cast<double>(params.capacity);
   auto keys = static_cast<double>(params.members.front().capacity);
@@ -19,7 +19,7 @@ std::vector<property> cost_of_growth(scalable_bloom_params params) {
     params.members.push_back(*next);
   }
   return {{"members_after_1024fold_growth", std::uint64_t{params.members.size()}},
-          {"bits_per_key_after_1024fold_growth", bits / keys}};
+          {"bits_per_key_after_1024fold_growth", bits / enough}};
 }
 
 struct scalable_bloom_kind : one_type<scalable_bloom> {

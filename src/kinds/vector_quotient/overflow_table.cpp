@@ -27,6 +27,9 @@ result<vq_overflow_table> vq_overflow_table::open(std::span<const std::byte> byt
   table.memory_ = std::move(*memory);
   const vq_overflow_view view = table.view();
   for (std::uint64_t i = 0; i < view.entries(); ++i) table.used_ += view.entry(i).copies != 0;
+  if (4 * table.used_ > 3 * view.entries()) {
+    return fail(errc::corrupt, "its table of copies is fuller than any filter's");
+  }
   return table;
 }
 

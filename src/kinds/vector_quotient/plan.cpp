@@ -116,13 +116,14 @@ std::optional<vector_quotient_params> plan_with(const vector_quotient_spec& spec
       spec.bits != 0 ? blocks_in(spec.bits) : fewest_blocks(form, spec.capacity, spec.fpr);
   const std::uint64_t n = spec.capacity != 0 ? spec.capacity : max_capacity(form, blocks, spec.fpr);
   if (blocks == 0 || n == 0 || n > form.max_keys_in(blocks)) return std::nullopt;
-  return vector_quotient_params{.capacity = n,
-                                .fpr = form.fpr(static_cast<double>(n), blocks),
-                                .blocks = blocks,
-                                .slots = form.slots,
-                                .buckets = form.buckets,
-                                .remainder_bits = form.bits,
-                                .seed = spec.seed};
+  const vector_quotient_params made{.capacity = n,
+                                    .fpr = form.fpr(static_cast<double>(n), blocks),
+                                    .blocks = blocks,
+                                    .slots = form.slots,
+                                    .buckets = form.buckets,
+                                    .remainder_bits = form.bits,
+                                    .seed = spec.seed};
+  return made.possible() ? std::optional(made) : std::nullopt;
 }
 
 bool is_better(const vector_quotient_params& a, const vector_quotient_params& b) {

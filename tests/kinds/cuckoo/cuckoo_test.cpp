@@ -349,6 +349,15 @@ TEST(cuckoo, a_merge_is_the_union_with_its_copies) {
   EXPECT_EQ(bytes_of(a), before);
   EXPECT_EQ(a.size(), 4000U);
   EXPECT_TRUE(a.erase(0));
+  EXPECT_NE(refused.error().message.find("do not all fit"), std::string::npos);
+
+  // A larger plan does not help where copies are the reason.
+  cuckoo copies({.capacity = 4000, .fpr = 0.001});
+  for (int i = 0; i < 5; ++i) copies.insert(1);
+  const auto too_many = copies.merge(copies);
+  ASSERT_FALSE(too_many);
+  EXPECT_EQ(too_many.error().code, errc::full);
+  EXPECT_NE(too_many.error().message.find("copies of a key"), std::string::npos);
 
   for (const auto& other :
        {cuckoo({.capacity = 4000, .fpr = 0.001, .seed = 1}),

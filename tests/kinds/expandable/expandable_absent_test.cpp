@@ -83,6 +83,7 @@ TEST(absent_key, without_room_is_where_a_batch_ends) {
     EXPECT_EQ(counted, done.inserted);
   }
   EXPECT_EQ(done.stopped_by, insert_outcome::full);
+  for (std::size_t i = done.done; i < batch.size(); ++i) EXPECT_FALSE(added.at(i)) << i;
   const auto bytes = file_bytes(f);
   bool is_added = true;
   const auto again = f.insert_absent(std::span(batch).subspan(done.done, 1), {&is_added, 1});

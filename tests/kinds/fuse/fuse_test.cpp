@@ -184,6 +184,15 @@ TEST(fuse_plan, is_monotone_enough_and_bounded_from_one_key_to_the_most) {
   }
 }
 
+// Equal hashes add less than a thousandth to a rate that fingerprints reach exactly.
+TEST(fuse_plan, reaches_powers_of_two) {
+  EXPECT_EQ(value_of(plan_fuse({.fpr = 0x1p-16, .bits = 8'000'000'000})).params.fingerprint_bits,
+            16U);
+  EXPECT_EQ(value_of(plan_fuse({.capacity = 10'000'000, .fpr = 0x1p-24})).params.fingerprint_bits,
+            24U);
+  EXPECT_FALSE(plan_fuse({.capacity = 1'000'000'000, .fpr = 0x1p-32}));
+}
+
 TEST(fuse_plan, refuses_in_a_sentence) {
   const fuse_spec bad[] = {
       {},

@@ -205,6 +205,13 @@ TEST(ribbon_plan, refuses_with_a_sentence) {
   }
 }
 
+// More keys would fit, but equal hashes alone would exceed the rate.
+TEST(ribbon_plan, holds_no_more_keys_than_hashes_distinguish) {
+  const auto plan = value_of(plan_ribbon({.fpr = 1e-9, .bits = std::uint64_t{1} << 42}));
+  EXPECT_TRUE(plan_ribbon({.capacity = plan.capacity, .fpr = 1e-9}));
+  EXPECT_LT(plan.capacity, 20'000'000'000U);
+}
+
 // A filter with a size limit is built with the rate of its plan, and fits.
 TEST(ribbon_plan, a_size_is_kept) {
   for (const std::uint64_t bits : {300'000U, 700'000U, 1'000'000U}) {

@@ -331,7 +331,7 @@ TEST(scalable_bloom_kind, plans_creates_and_reports_by_name) {
   EXPECT_EQ(extra<std::uint64_t>(plan->extras, "members_after_1024fold_growth"),
             extra<std::uint64_t>(info.extras, "members"));
   EXPECT_EQ(extra<double>(plan->extras, "bits_per_key_after_1024fold_growth"),
-            info.plan.bits_per_key());
+            static_cast<double>(info.plan.bits) / (64 * 1024));
   EXPECT_EQ(extra<double>(info.extras, "growth"), 4);
   EXPECT_EQ(extra<double>(info.extras, "tightening"), 0.5);
   EXPECT_EQ(extra<std::uint64_t>(info.extras, "initial_capacity"), 64U);

@@ -98,6 +98,7 @@ TEST(vector_quotient_plan, says_what_is_wrong) {
            {spec{.capacity = 1000, .bits = 5000}, "has no room for 1,000 keys"},
            {spec{.capacity = 1000, .fpr = 1e-6, .bits = 24000}, "leave one"},
            {spec{.fpr = 1e-15, .bits = 12000}, "hold no key"},
+           {spec{.capacity = 800'000'000, .remainder_bits = 32}, ""},
        }) {
     const auto plan = plan_vector_quotient(bad);
     ASSERT_FALSE(plan) << hint;

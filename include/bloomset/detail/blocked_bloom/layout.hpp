@@ -16,12 +16,8 @@
 
 namespace bloomset::detail {
 
-/// A multiplication by this spreads the low bits of a hash, which the choice of the block does not
-/// use, over the word that the bit positions come from. It is the golden ratio, 2^64 / phi, rounded
-/// to odd (Knuth, volume 3, 6.4).
-inline constexpr std::uint64_t golden64 = 0x9e3779b97f4a7c15;
-
-/// 8 lanes of 64 bits. A key sets one bit in each: bit (h * golden64 >> 6j) mod 64 of lane j.
+/// 8 lanes of 64 bits. A key sets one bit in each: bit (h * golden64 >> 6j) mod 64 of lane j. The
+/// multiplication spreads the low bits of the hash, which the choice of the block does not use.
 ///
 /// The high bits of the hash choose the block. Multiplication by an odd number maps the low 48 bits
 /// of h one to one to the 8 six-bit fields. Up to 2^16 blocks the lanes are therefore exactly

@@ -85,6 +85,7 @@ void in_part_of_array(const Probe& probe, std::span<const typename Probe::hash_t
   const std::uint64_t last = part + 1 == parts ? array.bits : first + length;
   // The places of the part are selected without a branch, which would be mispredicted.
   constexpr std::size_t many = 128;
+  // Keys with different places have at most max_hash_functions of them.
   std::array<std::uint64_t, many + max_hash_functions> chosen;
   std::size_t n = 0;
   const auto finish = [&]() noexcept {
@@ -100,6 +101,7 @@ void in_part_of_array(const Probe& probe, std::span<const typename Probe::hash_t
       for (std::size_t j = before; Distinct && j < n; ++j) counts &= chosen[j] != place;
       chosen[n] = place;
       n += counts;
+      if (!Distinct && n == many) finish();
     }
     if (n >= many) finish();
   }

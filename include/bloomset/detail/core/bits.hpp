@@ -23,14 +23,25 @@ constexpr std::uint64_t mulhi64(std::uint64_t x, std::uint64_t n) noexcept {
   return static_cast<std::uint64_t>((static_cast<wide>(x) * n) >> 64);
 }
 
+/// Multipliers that spread the bits of a word. Bytes of files depend on them.
+///
+/// The golden ratio: 2^64 / phi, rounded to odd (Knuth, volume 3, 6.4).
+inline constexpr std::uint64_t golden64 = 0x9e3779b97f4a7c15;
+/// The two of SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators",
+/// 2014).
+inline constexpr std::uint64_t first_mix64 = 0xbf58476d1ce4e5b9;
+inline constexpr std::uint64_t second_mix64 = 0x94d049bb133111eb;
+/// That of remix64().
+inline constexpr std::uint64_t remix_factor64 = 0x0e9846af9b1a615d;
+
 /// A bijection of 64-bit words in which each output bit depends on every input bit. It has the form
 /// of MurmurHash3's finalizer with the constants that Jon Maiga found ("Improved mx3 and the RRC
 /// test", 2020). boost::hash_combine uses them too.
 constexpr std::uint64_t remix64(std::uint64_t x) noexcept {
   x ^= x >> 32;
-  x *= 0xe9846af9b1a615d;
+  x *= remix_factor64;
   x ^= x >> 32;
-  x *= 0xe9846af9b1a615d;
+  x *= remix_factor64;
   x ^= x >> 28;
   return x;
 }

@@ -31,8 +31,9 @@ result<std::uint64_t> estimate_distinct(const valued_hash_source& source, unsign
 /// Memory      Uniform hashes: at most 64 MiB or 2.7 bytes per distinct key for a group, whichever
 ///             is more; 64 MiB if the source has parts. Others: a shard needs up to 32 bytes per
 ///             distinct hash.
-/// Failure     Fails with out_of_memory, and as `work` or the source fail, whose check_cancelled is
-///             called before each shard. No thread begins another shard then.
+/// Failure     Fails with out_of_memory, and as `work` or the source fail, whose check_cancelled
+/// the
+///             calling thread calls before each of its shards. No thread begins another shard then.
 result<void> for_each_shard(
     const hash_source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
     const std::function<result<void>(unsigned, std::uint64_t, std::span<hash64>)>& work);

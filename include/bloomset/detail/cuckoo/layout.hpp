@@ -80,8 +80,7 @@ class cuckoo_layout {
   /// bits of the product depend on all lower bits of the hash, unlike the bucket.
   constexpr cuckoo_place place(hash64 h) const noexcept {
     const std::uint64_t first = mulhi64(h.value, buckets_);
-    const auto fingerprint =
-        static_cast<std::uint32_t>(1 + mulhi64(h.value * 0x9e3779b97f4a7c15, values()));
+    const auto fingerprint = static_cast<std::uint32_t>(1 + mulhi64(h.value * golden64, values()));
     return {first, other_bucket(first, fingerprint), fingerprint};
   }
 
@@ -89,8 +88,8 @@ class cuckoo_layout {
   /// any number of buckets, so that a fingerprint can move without its key.
   constexpr std::uint64_t other_bucket(std::uint64_t bucket,
                                        std::uint32_t fingerprint) const noexcept {
-    std::uint64_t g = fingerprint * 0xbf58476d1ce4e5b9;
-    g = mulhi64((g ^ (g >> 32)) * 0x94d049bb133111eb, buckets_);
+    std::uint64_t g = fingerprint * first_mix64;
+    g = mulhi64((g ^ (g >> 32)) * second_mix64, buckets_);
     const std::uint64_t other = g - bucket;
     return g < bucket ? other + buckets_ : other;
   }

@@ -57,10 +57,10 @@ insert_outcome insert_copy(const cuckoo_layout& layout, std::byte* payload, unsi
 bool erase_copy(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
                 const cuckoo_place& at) noexcept;
 
-/// Inserts every copy of another payload of the same layout; returns their number. Stops at the
-/// first copy without room and returns nothing; the copies before it stay inserted.
-std::optional<std::uint64_t> insert_all(const cuckoo_layout& layout, std::byte* payload,
-                                        unsigned& stashed, const std::byte* source) noexcept;
+/// Inserts every copy of another payload of the same layout. Stops at the first copy without room;
+/// the copies before it stay inserted.
+insert_summary insert_all(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+                          const std::byte* source) noexcept;
 
 /// The result of a walk over the table. O(slots).
 struct cuckoo_census {

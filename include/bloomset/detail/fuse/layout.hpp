@@ -40,7 +40,7 @@ template <unsigned Arity, class Use>
 
 /// The fingerprint of a mixed hash, w bits.
 constexpr std::uint32_t fuse_fingerprint(std::uint64_t mixed, unsigned w) noexcept {
-  return static_cast<std::uint32_t>((mixed * 0x9e3779b97f4a7c15) >> (64 - w));
+  return static_cast<std::uint32_t>((mixed * golden64) >> (64 - w));
 }
 
 }  // namespace bloomset::detail

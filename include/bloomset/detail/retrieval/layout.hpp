@@ -25,7 +25,7 @@ inline constexpr std::uint64_t retrieval_padding = 64;
 /// The row of a key's equation for the first 64 slots of its window: bit i is the coefficient of
 /// slot i. A bijection.
 constexpr std::uint64_t retrieval_row(std::uint64_t y) noexcept {
-  const std::uint64_t c = y * 0x9e3779b97f4a7c15;
+  const std::uint64_t c = y * golden64;
   return c ^ (c >> 32);
 }
 
@@ -64,7 +64,7 @@ constexpr std::uint64_t retrieval_hash(std::uint64_t before, std::uint64_t seed)
 /// A fingerprint, of which the lowest r bits are used. It is not a linear function of the row, so
 /// that the value retrieved for a non-member is its fingerprint with probability 2^-r.
 constexpr std::uint32_t fingerprint_of(std::uint64_t y) noexcept {
-  return static_cast<std::uint32_t>(((y ^ (y >> 29)) * 0xbf58476d1ce4e5b9) >> 32);
+  return static_cast<std::uint32_t>(((y ^ (y >> 29)) * first_mix64) >> 32);
 }
 
 constexpr std::uint32_t column_mask(std::uint32_t columns) noexcept {

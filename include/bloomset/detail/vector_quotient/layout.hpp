@@ -143,7 +143,7 @@ class vq_layout {
   /// divided by the golden ratio: the upper bits of h phi depend on all lower bits of h, unlike
   /// `first`.
   [[gnu::always_inline]] constexpr vector_quotient_place place(hash64 h) const noexcept {
-    return place(mulhi64(h.value, blocks_), mulhi64(h.value * 0x9e3779b97f4a7c15, tags_));
+    return place(mulhi64(h.value, blocks_), mulhi64(h.value * golden64, tags_));
   }
   [[gnu::always_inline]] constexpr vector_quotient_place place(std::uint64_t block,
                                                                std::uint64_t tag) const noexcept {
@@ -164,8 +164,8 @@ class vq_layout {
                                                                     std::uint64_t tag,
                                                                     std::uint64_t base,
                                                                     std::uint64_t size) noexcept {
-    std::uint64_t g = tag * 0xbf58476d1ce4e5b9;
-    g = (g ^ (g >> 32)) * 0x94d049bb133111eb;
+    std::uint64_t g = tag * first_mix64;
+    g = (g ^ (g >> 32)) * second_mix64;
     g = ((g >> 32) * size) >> 32;
     const std::uint64_t local = block - base;
     return base + g - local + vq_choose(g < local, size, 0);

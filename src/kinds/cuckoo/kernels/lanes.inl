@@ -47,9 +47,9 @@ template <bool whole>
   for (std::size_t i = 0; i < group; i += lanes) {
     const lane_words h = load_lanes(hashes + i);
     const lane_halves first = scaled(h, buckets);
-    const lane_halves fingerprint = scaled(h * 0x9e3779b97f4a7c15, values) + 1;
-    const lane_words mixed = folded(widened(fingerprint) * 0xbf58476d1ce4e5b9);
-    const lane_halves g = scaled(mixed * 0x94d049bb133111eb, buckets);
+    const lane_halves fingerprint = scaled(h * golden64, values) + 1;
+    const lane_words mixed = folded(widened(fingerprint) * first_mix64);
+    const lane_halves g = scaled(mixed * second_mix64, buckets);
     const lane_halves second = g - first + (g < first ? buckets : lane_halves{});
     put(products(first, bucket_bits), i, to.first);
     put(products(second, bucket_bits), i, to.second);

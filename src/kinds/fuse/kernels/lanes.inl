@@ -29,7 +29,7 @@ void query(const fuse_table& table, std::span<const hash64> hashes, bool* answer
         const lane_halves offset = bits_from(x, (Arity - 1 - j) * log2) & (segment - 1);
         at[j].put(i, half_product(slot ^ offset, width));
       }
-      store_lanes(&own[i], top_bits(x * 0x9e3779b97f4a7c15, w));
+      store_lanes(&own[i], top_bits(x * golden64, w));
       if (!ahead) continue;
       for (const word_places& places : at) places.prefetch(i, fingerprints);
     }

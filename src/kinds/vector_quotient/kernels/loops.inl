@@ -50,12 +50,12 @@ struct vq_group {
       h = load_lanes(hashes + i);
     }
     const lane_words first = scaled(h, halves_of(layout.blocks()));
-    const lane_words tag = scaled(h * 0x9e3779b97f4a7c15, halves_of(layout.tags()));
+    const lane_words tag = scaled(h * golden64, halves_of(layout.tags()));
     const auto is_last = first >= last_region;
     const lane_words base = is_last ? last_region : first & ~(vq_region_blocks - 1);
     const lane_words size = is_last ? last_size : zero + vq_region_blocks;
-    lane_words g = tag * 0xbf58476d1ce4e5b9;
-    g = ((g ^ (g >> 32)) * 0x94d049bb133111eb) >> 32;
+    lane_words g = tag * first_mix64;
+    g = ((g ^ (g >> 32)) * second_mix64) >> 32;
     g = low_product(g, size) >> 32;
     const lane_words local = first - base;
     store_lanes(group.first + i, first);
@@ -67,7 +67,7 @@ struct vq_group {
 // vq_layout::place. Which region is the last cannot be predicted in filters of a few regions, and
 // compilers make more of it than two CMOVs.
 [[gnu::always_inline]] inline vector_quotient_place vq_place(const vq_layout& layout, hash64 h) {
-  const std::uint64_t tag = mulhi64(h.value * 0x9e3779b97f4a7c15, layout.tags());
+  const std::uint64_t tag = mulhi64(h.value * golden64, layout.tags());
   const std::uint64_t first = mulhi64(h.value, layout.blocks());
   const std::uint64_t last = layout.last_region();
   std::uint64_t base = first & ~(vq_region_blocks - 1);
