@@ -1,5 +1,7 @@
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -20,6 +22,17 @@ extern "C" void end_at_bus_error(int) {
   ::_exit(2);
 }
 
+/// A file must not get the number of a stream that is closed, because messages would go into it.
+/// What takes its place refuses the stream's calls as a closed one does, except that messages are
+/// discarded.
+void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    [[maybe_unused]] const int taken =
+        ::open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
+  }
+}
+
 int run(int argc, char** argv) {
   try {
     return bloomset::cli::run(argc, argv);
@@ -35,6 +48,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   (void)std::signal(SIGBUS, end_at_bus_error);
+  occupy_closed_streams();
   const int status = run(argc, argv);
   bloomset::cli::wipe_stack();
   return status;

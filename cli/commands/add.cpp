@@ -36,7 +36,7 @@ result<status> add(change_options& options) {
       insert_all(filter, input, "rebuild the filter with a larger --capacity");
   if (!newly_inserted) return fail(newly_inserted.error());
   finish(input, verb);
-  if (was_empty && filter.labels().empty()) {
+  if (was_empty && !filter.labels().find(reader_label) && !filter.labels().find(partition_label)) {
     if (auto ok = label_keys(filter.labels(), input); !ok) return fail(ok.error());
   }
   label_more_keys(filter.labels(), input);

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bloomset/keys/content.hpp>
 #include <bloomset/plan/units.hpp>
 
 #include "commands/all.hpp"
@@ -217,14 +218,16 @@ result<tally> check_on_disk(const check_options& options, const any_filter& filt
         return true;
       },
   };
-  if (auto ok = in_blocks(input, steps); !ok) return fail(ok.error());
+  const auto read = in_blocks(input, steps);  // after a failure, the lines before it are answered
   if (auto ok = lines->choose_members(filter); !ok) return fail(ok.error());
   const std::uint64_t hits = lines->chosen();
   if (options.invert) lines->invert();
   const std::uint64_t selected = options.invert ? lines->chosen() : hits;
   if (prints) {
     if (auto ok = lines->print(out); !ok) return fail(ok.error());
+    if (auto ok = out.flush(); !ok) return fail(ok.error());
   }
+  if (!read) return fail(read.error());
   return tally{selected, {hits}, {true}, 0};
 }
 
@@ -250,11 +253,14 @@ void say_unknown(const check_options& options, const tally& sum) {
 bool is_on_disk(const check_options& options, const query& asked, const memory_limit& memory,
                 const key_input& input) {
   if (!memory.given || memory.fits(asked.size_in_bytes())) return false;
-  if (asked.in_hash_order() != nullptr && !options.prints_places() && !input.secret()) return true;
+  if (asked.in_hash_order() != nullptr && !options.prints_places() && !options.unknown &&
+      !input.secret()) {
+    return true;
+  }
   say(verb,
       fmt::format("the filters do not fit the memory limit and are read page by page, which is "
-                  "slow for many keys; only a single {} filter, without --json, -n and -H, is read "
-                  "in the order of the hashes",
+                  "slow for many keys; only a single {} filter, without --json, -n, -H and "
+                  "--unknown, is read in the order of the hashes",
                   kinds_that(&kind_info::in_hash_order, " or ")));
   return false;
 }
@@ -316,6 +322,12 @@ result<status> check(check_options& options) {
                                                   : selection::members);
   if (!asked) return fail(asked.error());
   if (!options.files.empty()) {
+    // Another reader than the filters' is said. That it makes digests is checked below.
+    if (keys::content_digest::make(options.input.keys.reader)) {
+      if (auto ok = choose_reader(options.input, asked->labels(), verb, options.strict); !ok) {
+        return fail(std::move(ok.error()));
+      }
+    }
     return check_files(*asked, {.roots = options.files,
                                 .digest = options.input.keys.reader,
                                 .count = options.count,
@@ -447,7 +459,7 @@ command check_command() {
       "filter\n"
       "of kind " +
           kinds_that(&kind_info::in_hash_order, " or ") +
-          ", without --json, -n and -H.\n"
+          ", without --json, -n, -H and --unknown.\n"
           "\n"
           "If FILTER is a URL, only the bytes of the file that the keys need are requested. So "
           "the\n"

@@ -127,14 +127,14 @@ result<status> dedup_exact(const dedup_options& options, const memory_limit& mem
     if (auto ok = out.check(); !ok) return ok;
     return flush_before_waiting(input, out);
   });
-  if (!read) return fail(read.error());
-  finish(input, verb);
-  if (later) {
+  if (read) finish(input, verb);
+  if (later) {  // after a failure, the lines before it are printed
     seen = {};  // its memory is needed
     if (auto ok = later->choose_new(memory.for_filter()); !ok) return fail(ok.error());
     if (auto ok = later->print(out); !ok) return fail(ok.error());
   }
   if (auto ok = out.flush(); !ok) return fail(ok.error());
+  if (!read) return fail(read.error());
   return done;
 }
 
@@ -188,10 +188,11 @@ result<status> dedup(const dedup_options& options) {
   if (!lines) return fail(lines.error());
   const auto printed =
       (*lines)->print([&](const std::string& folder) { say_later(input, *memory, folder); });
-  if (!printed) return fail(printed.error());
-  finish(input, verb);
+  if (printed) finish(input, verb);
+  // After a failure, the lines before it are printed.
   if (auto ok = (*lines)->print_waiting(); !ok) return fail(ok.error());
   if (auto ok = out.flush(); !ok) return fail(ok.error());
+  if (!printed) return fail(printed.error());
   if (const std::string text = (*lines)->lost().sentence((*lines)->dropped()); !text.empty()) {
     say(verb, text);
   }
@@ -240,7 +241,7 @@ command dedup_command() {
       "new lines may be missing. With --exact, it drops no new line, but keeps the lines\n"
       "themselves and 40 bytes for each.\n"
       "\n"
-      "Without --capacity and --memory, the filter grows as needed, and all cores work on it.\n"
+      "Without --capacity and --memory, the filter grows as needed, and up to 8 cores work on it.\n"
       "When it reaches three quarters of --memory-limit, further new lines wait in temporary\n"
       "files, and are printed at the end, in the order of the input. With --capacity or --memory,\n"
       "the filter's size is fixed, and beyond its capacity new lines are dropped more often.\n",

@@ -218,6 +218,10 @@ result<status> run(index_options& options) {
   auto files = open_files(options, *key, spec);
   if (!files) return fail(files.error());
   if (auto ok = check_names(*files); !ok) return fail(ok.error());
+  if (auto ok = check_apart(options.target, files->names()); !ok) return fail(ok.error());
+  if (auto ok = check_apart(options.target, std::span(&options.key.file, 1)); !ok) {
+    return fail(ok.error());
+  }
   spec.names = files->names();
 
   // Half of what may wait is for the keys as they are read, half for the joined ones.

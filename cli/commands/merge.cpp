@@ -115,23 +115,30 @@ label_list labels_of(const opened_filter& filter) {
   return ours == nullptr ? label_list() : ours->labels();
 }
 
-/// Two sizes of filters that were merged by folding.
+/// Two sizes of filters that were merged by folding, and the highest planned rate of all.
 struct folded_sizes {
-  std::string file;
-  std::uint64_t first;
-  std::uint64_t other;
+  std::string file;  ///< empty: no filter was folded
+  std::uint64_t first = 0;
+  std::uint64_t other = 0;
+  double planned_fpr = 0;  ///< 0 while the parameters of all are equal
 };
 
-void note_sizes(std::optional<folded_sizes>& sizes, const opened_filter& filter,
-                const opened_filter& other, const std::string& file) {
+void note_sizes(folded_sizes& sizes, const opened_filter& filter, const opened_filter& other,
+                const std::string& file) {
   const auto* const ours = std::get_if<any_filter>(&filter);
   const auto* const theirs = std::get_if<any_filter>(&other);
   if (ours == nullptr || theirs == nullptr || !ours->can().fold) return;
   // O(1), and enough for equal filters.
   if (ours->image().parameters == theirs->image().parameters) return;
-  const std::uint64_t bits = ours->info().plan.bits;
-  const std::uint64_t their_bits = theirs->info().plan.bits;
-  if (bits != their_bits) sizes = {file, sizes ? sizes->first : bits, their_bits};
+  const plan_report plan = ours->info().plan;
+  const plan_report their_plan = theirs->info().plan;
+  // Until a filter is folded, the first one's plan is that of the union.
+  if (sizes.planned_fpr == 0) sizes.planned_fpr = plan.planned_fpr;
+  sizes.planned_fpr = std::max(sizes.planned_fpr, their_plan.planned_fpr);
+  if (plan.bits == their_plan.bits) return;
+  if (sizes.file.empty()) sizes.first = plan.bits;
+  sizes.file = file;
+  sizes.other = their_plan.bits;
 }
 
 /// Fails if folding has raised the rate above the planned one. It is checked at the end, so that
@@ -139,14 +146,14 @@ void note_sizes(std::optional<folded_sizes>& sizes, const opened_filter& filter,
 result<void> check_rate(const std::string& first, const any_filter& merged,
                         const folded_sizes& sizes) {
   const filter_info info = merged.info();
-  if (info.current_fpr <= info.plan.planned_fpr) return {};
+  if (info.current_fpr <= sizes.planned_fpr) return {};
   return fail(errc::incompatible,
               fmt::format("{} and {}: the filters have {} and {} bits; folded to {} bits, the "
                           "largest size that divides all sizes, the union would have a rate of {}, "
                           "above the planned {}; make filters that are to be merged with the same "
                           "capacity, or with sizes that divide each other",
                           first, sizes.file, sizes.first, sizes.other, info.plan.bits,
-                          format_rate(info.current_fpr), format_rate(info.plan.planned_fpr)));
+                          format_rate(info.current_fpr), format_rate(sizes.planned_fpr)));
 }
 
 result<status> run(const arguments& given, const way& by) {
@@ -178,7 +185,7 @@ result<status> run(const arguments& given, const way& by) {
     combined = std::move(*made);
   }
   const auto first_labels = labels_of(*combined);
-  std::optional<folded_sizes> sizes;
+  folded_sizes sizes;
   for (std::size_t i = 1; i < given.files.size(); ++i) {
     const std::string& file = given.files[i];
     const auto other =
@@ -195,8 +202,8 @@ result<status> run(const arguments& given, const way& by) {
   }
   if (auto ok = opener->all_used(); !ok) return fail(std::move(ok.error()));
   auto* const ours = std::get_if<any_filter>(&*combined);
-  if (sizes) {
-    if (auto ok = check_rate(first, *ours, *sizes); !ok) return fail(ok.error());
+  if (!sizes.file.empty()) {
+    if (auto ok = check_rate(first, *ours, sizes); !ok) return fail(ok.error());
   }
   if (ours != nullptr) ours->settle_count();
   if (lacks_none(parts)) parts = {};

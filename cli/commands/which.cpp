@@ -193,6 +193,10 @@ result<void> answer_arguments(const which_options& options, const key_choice& ch
   if (read.wrong && read.stopped) {
     return named(fmt::format("KEY {}", read.wrong->line + 1), result<void>(read.wrong->why));
   }
+  if (read.skipped != 0 && read.wrong) {
+    say(verb,
+        fmt::format("KEY {}: {}; it was skipped", read.wrong->line + 1, read.wrong->why.message));
+  }
   answers.answer(reader->batch(), nullptr);
   return {};
 }
@@ -288,7 +292,8 @@ action define(CLI::App& app) {
   option(app, "KEY", options->keys,
          "the keys to look up; readers such as email and url convert a KEY as they convert a "
          "line; with fields, csv and json, KEY is the key itself; without a KEY, stdin is read, "
-         "one key per line");
+         "one key per line")
+      .as_text();
   option(app, "--index", options->more_indexes,
          "another index to query, such as one of newer files")
       .value("INDEX")

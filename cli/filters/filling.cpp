@@ -15,7 +15,8 @@
 namespace bloomset::cli {
 
 void note(std::string_view text) {
-  fmt::print(stderr, "{}\n", one_line(text));
+  // What cannot be said is no failure of the work.
+  static_cast<void>(std::fputs((one_line(text) + '\n').c_str(), stderr));
 }
 
 void say(std::string_view verb, std::string_view text) {

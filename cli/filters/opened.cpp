@@ -338,7 +338,7 @@ result<filter_change> open_to_change(
   if (!key) return fail(key.error());
   auto filter = load(options.target, *key);
   if (!filter) return fail(not_ours(filter.error(), verb, options.target));
-  if (!filter->layers().empty()) return named(options.target, filter->clear()).error();
+  if (auto ok = named(options.target, filter->check_changeable()); !ok) return fail(ok.error());
   if (auto ok = check(*filter); !ok) return fail(ok.error());
   const std::array asked = {labelled_filter{options.target, &filter->labels()}};
   auto input = open_keys(options.input, asked, verb, options.strict);

@@ -92,8 +92,7 @@ void plan_options::declare(CLI::App& app) {
       .under(headings::kind);
 }
 
-result<void> plan_options::choose_hash(plan_request& request) const {
-  if (hash.ends_with("-2x64")) request.hash_bits = 128;
+result<void> plan_options::choose_seed(plan_request& request) const {
   const bool without_key = hash.starts_with("xxh3");
   if (without_key && !key.file.empty()) {
     return fail(errc::invalid_argument,
@@ -125,7 +124,10 @@ result<void> plan_options::choose_hash(plan_request& request) const {
 result<plan_request> plan_options::request() const {
   plan_request request;
   request.hashes = hashes;
-  if (auto ok = choose_hash(request); !ok) return fail(std::move(ok.error()));
+  if (auto ok = choose_seed(request); !ok) return fail(std::move(ok.error()));
+  if (!hash.empty()) {
+    if (auto ok = choose_hash(request, hash); !ok) return fail(std::move(ok.error()));
+  }
   std::uint64_t bytes = 0;
   if (auto ok = read_option("--capacity", capacity, parse_count, request.capacity); !ok) {
     return fail(ok.error());

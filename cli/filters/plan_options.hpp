@@ -31,7 +31,8 @@ class plan_options {
   result<plan_request> request() const;
 
  private:
-  result<void> choose_hash(plan_request& request) const;
+  // Sets the seed or the secret key, as --hash needs one.
+  result<void> choose_seed(plan_request& request) const;
 };
 
 }  // namespace bloomset::cli

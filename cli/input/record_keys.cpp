@@ -109,7 +109,9 @@ result<void> record_keys::read_partitioned(std::string_view line) {
 
 /// Appends the line's keys, all or none.
 result<void> record_keys::read_keys(std::string_view line) {
-  if (is_blank_(line)) return {};
+  const bool is_rest =
+      reader_->is_within_record() || (partition_ != nullptr && partition_->is_within_record());
+  if (!is_rest && is_blank_(line)) return {};
   const std::size_t before = keys_.size();
   auto ok = partition_ == nullptr ? reader_->read(line, keys_) : read_partitioned(line);
   if (!ok || !accepts_) return ok;

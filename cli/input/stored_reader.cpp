@@ -121,6 +121,13 @@ result<void> choose_partition(input_options& options, std::span<const labelled_f
   return {};
 }
 
+/// The reader's text as a label, which has no control character: a tab is written as its escape.
+std::string label_of(std::string_view reader) {
+  std::string text;
+  for (const char c : reader) text += c == '\t' ? std::string("\\t") : std::string(1, c);
+  return text;
+}
+
 std::string key_bytes(const key_input& input) {
   return fmt::format("{}", input.key_bytes().shortest);
 }
@@ -162,6 +169,14 @@ result<std::unique_ptr<key_input>> open_keys(input_options& options,
 
 void warn_of_readers(const labelled_filter& one, const labelled_filter& other,
                      std::string_view verb) {
+  const bool have_labels = one.labels != nullptr && other.labels != nullptr;
+  if (have_labels && has_reader(one) != has_reader(other)) {
+    const auto& [with, without] = has_reader(one) ? std::tie(one, other) : std::tie(other, one);
+    say(verb, fmt::format("warning: the keys of {0} were made by --keys {1}, and {2} names no "
+                          "reader, so the result names none; give --keys {1} to 'bloomset check'",
+                          with.name, reader_of(with), without.name));
+    return;
+  }
   if (!has_reader(one) || !has_reader(other) || may_agree(reader_of(one), reader_of(other))) return;
   say(verb, fmt::format("warning: the keys of {} were made by --keys {}, those of {} by --keys {}",
                         one.name, reader_of(one), other.name, reader_of(other)));
@@ -188,7 +203,7 @@ result<void> label_keys(label_list& labels, const key_input& input) {
   const key_choice& choice = input.choice();
   if (choice.plain()) return {};
   if (choice.reader != plain_reader) {
-    if (auto ok = labels.set(reader_label, choice.reader); !ok) return ok;
+    if (auto ok = labels.set(reader_label, label_of(choice.reader)); !ok) return ok;
   }
   if (!choice.partition.empty()) return labels.set(partition_label, choice.partition);
   if (gives_bytes(input.choice().reader) && input.key_bytes().are_equal()) {

@@ -261,6 +261,10 @@ result<status> follow(const arguments& given, reader& from) {
   auto layers = get_layers(from, *now, *present, *base, did);
   if (!layers) return fail(std::move(layers.error()));
   const bool fewer = *present && (*present)->layers.size() != layers->all().size();
+  if (!layers->all().empty() && !filter_hasher::is_one(stored->header.hash)) {
+    return fail(errc::corrupt, from.shown(now->base.name) +
+                                   ": its layers need hashes of 64 bits; tell the publisher");
+  }
   if (did.changed() || fewer) {
     stored->header.layers = std::move(*layers);
     const filter_image image{stored->header, stored->parameters, {stored->payload.bytes()}};
@@ -293,6 +297,10 @@ result<status> run(const arguments& given) {
   if (!limits) return fail(limits.error());
   const auto source = open_source(given.source, *limits);
   if (!source) return fail(source.error());
+  if (given.file == "-") {
+    return fail(errc::invalid_argument,
+                "-o -: fetch keeps the manifest beside the filter; give a file's name");
+  }
   if (auto ok = check_target(given.file, true); !ok) return fail(std::move(ok.error()));
   std::optional<file_lock> lock;
   if (auto locked = file_lock::acquire(given.file)) lock.emplace(std::move(*locked));

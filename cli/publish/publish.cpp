@@ -152,11 +152,11 @@ class present_filter {
     }
     auto base = open_base(*bytes, name, key);
     if (!base) return fail(std::move(base.error()));
-    if (!base->filter.halves().empty()) {
+    if (!filter_hasher::is_one(base->stored.header.hash)) {
       return fail(errc::unsupported,
                   name +
-                      ": layers and removed keys need hashes of 64 bits, and this filter has 128; "
-                      "publish the whole filter instead");
+                      ": layers and removed keys need keys with hashes of 64 bits, and this filter "
+                      "has 128 bits or partitions; publish the whole filter instead");
     }
     present_filter made(change, std::move(*base), layer_base_of(bytes->bytes()));
     for (const published_layer& old : before.layers) {

@@ -39,6 +39,11 @@ result<remote_filter> remote_filter::open(const std::string& url, const transfer
   }
   for (;;) {
     const auto missing = missing_to_open(*made.parts_, made.name());
+    if (!missing && missing.error().code == errc::unsupported &&
+        made.parts_->size() <= made.file_.bytes_left()) {  // a kind that is not read in part
+      if (auto ok = made.become_whole(); !ok) return fail(std::move(ok.error()));
+      return made;
+    }
     if (!missing) return fail(missing.error());
     if (missing->empty()) return made;
     if (auto ok = made.fetch(*missing); !ok) return fail(std::move(ok.error()));

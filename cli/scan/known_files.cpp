@@ -74,10 +74,20 @@ result<file_list> list_files(const std::vector<std::string>& roots) {
     std::error_code error;
     // The root itself may be a link.
     if (!fs::exists(root, error)) {
+      if (error) {
+        return fail(errc::io,
+                    fmt::format("--files {}: cannot examine it: {}", root, error.message()));
+      }
       return fail(errc::not_found,
                   fmt::format("--files {}: there is no such file or folder", root));
     }
-    add_tree(fs::is_directory(root, error) ? fs::path(root) / "" : fs::path(root), made);
+    if (fs::is_directory(root, error)) {
+      add_tree(fs::path(root) / "", made);
+    } else if (fs::is_regular_file(root, error)) {
+      made.names.push_back(root);
+    } else {
+      add_tree(root, made);
+    }
   }
   return made;
 }
@@ -316,6 +326,7 @@ class printer {
     const std::lock_guard lock(mutex_);
     outcomes_[file] = std::move(made);
     for (; next_ < outcomes_.size() && outcomes_[next_].ready; ++next_) {
+      if (stops_ && selected_ != 0) break;  // so that the status does not depend on the threads
       outcome& now = outcomes_[next_];
       selected_ += now.selected;
       failed_ += now.failed;

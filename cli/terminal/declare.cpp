@@ -3,6 +3,26 @@
 #include <CLI/CLI.hpp>
 
 namespace bloomset::cli {
+namespace {
+
+/// Removes the mark of a word, or puts `before_dash` in its place if the word looks like an option.
+void remove_mark(CLI::Option& option, const std::string& before_dash) {
+  option.transform(CLI::Validator(
+      [before_dash](std::string& word) {
+        if (!word.starts_with(word_mark)) return std::string();
+        const bool is_dashed = word.size() > 1 && (word[1] == '-' || word[1] == '+');
+        word.replace(0, 1, is_dashed ? before_dash : "");
+        return std::string();
+      },
+      ""));
+}
+
+declared made(CLI::Option& option, const std::string& names) {
+  remove_mark(option, names.starts_with('-') ? "" : "./");
+  return declared(option);
+}
+
+}  // namespace
 
 declared declared::required() const {
   option_->required();
@@ -36,6 +56,11 @@ declared declared::under(const std::string& heading) const {
   return *this;
 }
 
+declared declared::as_text() const {
+  remove_mark(*option_, "");  // before the other one
+  return *this;
+}
+
 declared declared::meaning(const std::string& text) const {
   option_->description(text);
   return *this;
@@ -43,12 +68,12 @@ declared declared::meaning(const std::string& text) const {
 
 declared option(CLI::App& app, const std::string& names, std::string& into,
                 const std::string& meaning) {
-  return declared(*app.add_option(names, into, meaning));
+  return made(*app.add_option(names, into, meaning), names);
 }
 
 declared option(CLI::App& app, const std::string& names, std::vector<std::string>& into,
                 const std::string& meaning) {
-  return declared(*app.add_option(names, into, meaning));
+  return made(*app.add_option(names, into, meaning), names);
 }
 
 declared flag(CLI::App& app, const std::string& names, bool& into, const std::string& meaning) {

@@ -25,6 +25,11 @@ inline constexpr const char* limits = "Limits";
 inline constexpr std::array in_order = {filter, input, size, kind, output, limits};
 }  // namespace headings
 
+/// Comes before a word that CLI11 would not take as it is: behind `--`, one that looks like an
+/// option; anywhere, one in brackets, which would be read as a list. An argument removes it. The
+/// word `-x` is then the file `./-x`, or the text `-x`.
+inline constexpr char word_mark = '\x01';
+
 /// A declared argument. Each call adds a property.
 class declared {
  public:
@@ -41,6 +46,8 @@ class declared {
   /// The heading that it is shown under in the help of a verb with many options: one of `headings`,
   /// or one of them and a remark.
   declared under(const std::string& heading) const;
+  /// A positional argument that is text and not a file.
+  declared as_text() const;
   /// Replaces the meaning.
   declared meaning(const std::string& text) const;
 

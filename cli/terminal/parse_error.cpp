@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "terminal/declare.hpp"
 #include "terminal/tree.hpp"
 
 namespace bloomset::cli {
@@ -74,7 +75,10 @@ bool reads_secrets(const CLI::App& verb) {
 }
 
 /// The sentence for an extra argument: an unknown verb or option, or one argument too many.
-std::string extra_sentence(const CLI::App& app, const CLI::App* verb, const std::string& extra) {
+std::string extra_sentence(const CLI::App& app, const CLI::App* verb, std::string extra) {
+  if (extra.starts_with(word_mark)) {
+    return extra_sentence(app, verb, (extra[1] == '[' ? "" : "./") + extra.substr(1));
+  }
   if (verb != nullptr && reads_secrets(*verb)) {
     return "there is no such option or argument; it is not shown because it may be a secret";
   }

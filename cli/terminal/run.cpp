@@ -11,26 +11,28 @@
 #include <vector>
 
 #include "terminal/command.hpp"
+#include "terminal/declare.hpp"
 #include "terminal/parse_error.hpp"
 
 namespace bloomset::cli {
 namespace {
 
 /// The words after the program's name, in reverse order as CLI::App::parse needs them. Words after
-/// a `--` are files. CLI11 supports that only for the first positional, so `-- -x` becomes `./-x`.
-/// A `-` stays stdin.
+/// a `--` are no options. CLI11 supports that only for the first positional, so they are marked,
+/// and so are words in brackets. A `-` stays stdin.
 std::vector<std::string> arguments(int argc, const char* const* argv) {
   std::vector<std::string> words;
   if (argc < 1) return words;
-  bool only_files = false;
+  bool no_options = false;
   for (const char* const given : std::span(argv, static_cast<std::size_t>(argc)).subspan(1)) {
     std::string word = given;
-    if (!only_files && word == "--") {
-      only_files = true;
+    if (!no_options && word == "--") {
+      no_options = true;
       continue;
     }
     const bool special = word.size() > 1 && (word.front() == '-' || word == "++");
-    words.push_back(only_files && special ? "./" + word : word);
+    const bool in_brackets = word.size() > 1 && word.front() == '[' && word.back() == ']';
+    words.push_back((no_options && special) || in_brackets ? word_mark + word : word);
   }
   std::reverse(words.begin(), words.end());
   return words;
@@ -62,7 +64,9 @@ int run(int argc, char** argv) {
     (void)std::fputs(text.str().c_str(), stdout);
     return static_cast<int>(all_written("bloomset") ? done : status::error);
   } catch (const CLI::ParseError& wrong) {
-    fmt::print(stderr, "{}\n", one_line(parse_sentence(*app, wrong, last_word)));
+    std::string sentence = parse_sentence(*app, wrong, last_word);
+    std::erase(sentence, word_mark);
+    fmt::print(stderr, "{}\n", one_line(sentence));
     return static_cast<int>(status::error);
   }
   if (!chosen) {  // 'bloomset' alone is an error: a script has left out the verb

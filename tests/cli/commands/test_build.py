@@ -365,3 +365,12 @@ def test_copies_that_take_no_room_do_not_count_against_the_capacity(run, lines):
     assert b"warning" not in done.err
     done = run("add", "f.bloom", input=lines(1000)).ok()
     assert re.search(rb"now about (1,0\d\d|9\d\d) keys in 6,000 copies", done.err)
+
+
+def test_a_link_to_a_file_that_is_not_there_yet_is_followed(run, tmp_path):
+    (tmp_path / "data").mkdir()
+    os.symlink("data/f.bloom", tmp_path / "inner")
+    os.symlink(tmp_path / "inner", tmp_path / "link")
+    run("build", "-q", "-o", "link", input=MEMBERS).ok()
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "inner").is_symlink()
+    assert (tmp_path / "data" / "f.bloom").is_file()

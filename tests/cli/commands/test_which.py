@@ -87,6 +87,35 @@ def test_an_argument_is_converted_as_lines_are(run, tmp_path):
     assert run("which", "all.which", "ann@Example.COM").out == b"a\n"
 
 
+def test_an_argument_is_text_whatever_it_looks_like(run, tmp_path):
+    odd = [b"-rf", b"[ERROR]", b"[a,b]", b"[]", b"--help", b"++"]
+    write(tmp_path / "a", odd)
+    run("index", "-q", "-o", "all.which", "--fpr", "1e-8", "a").ok()
+    for key in odd:
+        assert run("which", "all.which", "--", key.decode()).out == b"a\n", key
+    for key in odd[1:4]:
+        assert run("which", "all.which", key.decode()).out == b"a\n", key
+    assert run("which", "--", "all.which", "-rf", "-x", "-r").out == b"-rf\ta\n"
+    (tmp_path / "[a,b]").write_bytes(b"x\nx\n")
+    (tmp_path / "-x").write_bytes(b"y\ny\n")
+    assert run("dedup", "[a,b]", "--", "-x").ok().out == b"x\ny\n"
+
+
+def test_an_index_never_replaces_a_file_that_it_reads(run, tmp_path):
+    write(tmp_path / "a", [b"alice"])
+    run("key", "new", "secret").ok()
+    before = (tmp_path / "secret").read_bytes()
+    run("index", "--force", "-o", "secret", "--key-file", "secret", "a").refused("this is also an input")
+    assert (tmp_path / "secret").read_bytes() == before
+
+
+def test_an_argument_that_is_no_key_is_said(run, tmp_path):
+    write(tmp_path / "a", [b"ann@example.com"])
+    run("index", "-q", "-o", "all.which", "--fpr", "1e-8", "--keys", "email", "a").ok()
+    said = run("which", "all.which", "ann")
+    assert (said.code, said.out) == (1, b"") and b"KEY 1: 'ann' has no @; it was skipped" in said.err
+
+
 def test_a_wrong_argument_is_named(run, tmp_path):
     write(tmp_path / "a", [b"00ff"])
     run("index", "-q", "-o", "all.which", "--keys", "hex", "a").ok()

@@ -217,6 +217,8 @@ def test_cassandras_names_and_versions_agree_when_written(run, tmp_path):
     run(*build, "--with", "version=mc", "-o", name, input=b"a\n").refused(name, "version=nb")
     run(*build, "-o", name, input=b"a\n").ok()
     assert run("check", "-c", name, "--with", "type=text", input=b"a\n").ok().out == b"1\n"
+    run("check", name, "--with", "type=text", "--with", "version=mc", input=b"a\n").refused("name says version nb")
+    assert run("check", "-c", name, "--with", "type=text", "--with", "version=oa", input=b"a\n").ok().out == b"1\n"
     other = "me-1-big-Filter.db"
     run("convert", "-o", other, "--to-with", "version=mc", name).refused(other, "version=me")
     run("convert", "-o", other, name).ok()

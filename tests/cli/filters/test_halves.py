@@ -65,6 +65,7 @@ def test_it_takes_more_keys_and_merges(run, lines, kind):
       for kind in kinds_that(takes_128_bits=False, any_order=False)],
     (["--kind", "bloom", "--hashes", 7, "--capacity", 10, "--hash", "xxh3-2x64"], "an even number"),
     (["--kind", "bloom", "--capacity", "500M", "--fpr", "1e-30"], "a rate of 1e-30 is too low for this kind, even with 128-bit hashes; give a higher rate or another kind"),
+    (["--kind", "bloom", "--capacity", 1000, "--bits", 80000, "--fpr", "1e-12", "--hash", "xxh3-2x64", "--with", "nonsense=1"], "nonsense"),
     (["--format", "guava", "--capacity", 10, "--fpr", "1%", "--hash", "xxh3-2x64"], "fixes the hash function"),
 ])
 def test_what_cannot_be_is_refused_in_a_sentence(run, secret, arguments, sentence):

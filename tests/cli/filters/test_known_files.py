@@ -99,6 +99,9 @@ def test_links_are_not_followed_and_what_is_unread_is_said(run, tree):
     (tree / "z").mkdir()
     said = run("check", "known", "--files", "tree", "--files", "tree/a.txt").ok()
     assert said.out == KNOWN + b"tree/a.txt\n"
+    # What is given itself may be a link.
+    (tree / "link").symlink_to(tree / "a.txt")
+    assert run("check", "known", "--files", "tree/link").ok().out == b"tree/link\n"
     run("check", "known", "--files", "none").refused("--files none: there is no such file or folder")
 
 
@@ -119,3 +122,9 @@ def test_an_unreadable_file_is_an_error_after_the_others(run, tree):
 def test_what_has_no_meaning_for_files_is_refused(run, tree, args, sentence):
     run("build", "-q", "-o", "known", "--keys", "hex", input=digests("sha1")).ok()
     run("check", "known", *args).refused(sentence)
+
+
+def test_another_digest_than_the_filters_is_said(run, tree):
+    run("build", "-q", "-o", "known", "--keys", "sha1:upper", input=b"alpha\n").ok()
+    assert b"warning: the keys of known were made by --keys sha1:upper" in run("check", "known", "--files", "tree", "--keys", "sha1").err
+    run("check", "--strict", "known", "--files", "tree", "--keys", "sha1").refused("--strict")

@@ -168,7 +168,7 @@ def test_pam_exec_refuses_a_login_with_a_leaked_password(run, bloomset, tmp_path
     run("build", "-q", "-o", "leaked.pwq", "--format", "passwdqc", "--with", "hash=ntlm", "--capacity", 2,
         input=b"hunter2\n").ok()
     script = tmp_path / "not-leaked"
-    script.write_text(f"#!/bin/sh\n! {bloomset} check -q {tmp_path}/leaked.pwq\n")
+    script.write_text(f"#!/bin/sh\n! {bloomset} check -q --keys password:ntlm-cp1252 {tmp_path}/leaked.pwq\n")
     script.chmod(0o755)
     (tmp_path / "pam").mkdir()
     (tmp_path / "pam" / "login").write_text(f"auth required pam_exec.so expose_authtok quiet {script}\nauth required pam_permit.so\n")

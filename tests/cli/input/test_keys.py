@@ -253,3 +253,10 @@ def test_blocks_and_batches_give_the_same(run, build, tmp_path):
     run("build", "-o", "a.bloom", "--keys", "fields:2,;", "a").ok()
     run("build", "-o", "b.bloom", "--keys", "fields:2,;", input=text).ok()
     assert (tmp_path / "a.bloom").read_bytes() == (tmp_path / "b.bloom").read_bytes()
+
+
+def test_a_comment_within_a_quoted_field_is_part_of_it(run):
+    lines = b'id,name\n1,"a\n#",x\n2,Bob\n# note\n3,Eve\n'
+    made = run("build", "-q", "-o", "f", "--keys", "csv:name", "--skip-comments", "--skip-bad", input=lines).ok()
+    assert b"skipped" in made.err
+    assert run("check", "f", "--keys", "lines", input=b"Bob\nEve\n").out == b"Bob\nEve\n"

@@ -175,3 +175,24 @@ def resealed(data):
     size = int.from_bytes(data[20:24], "little")
     data[56:64] = xxh3_64(bytes(data[:56] + data[64:64 + size])).to_bytes(8, "little")
     return bytes(data)
+
+
+def test_a_union_with_a_filter_of_lines_is_warned_of(run):
+    run("build", "-q", "-o", "a", "--capacity", 100, "--keys", "email:lower", input=b"Ann@X.org\n").ok()
+    run("build", "-q", "-o", "b", "--capacity", 100, input=b"bob@x.org\n").ok()
+    for inputs in (("a", "b"), ("b", "a")):
+        said = run("merge", "--force", "-o", "u", *inputs).ok()
+        assert b"give --keys email:lower to 'bloomset check'" in said.err
+
+
+def test_the_first_keys_name_their_reader_beside_other_labels(run, labels):
+    run("build", "-q", "-o", "f", "--capacity", 1000, "--label", "source=x", input=b"").ok()
+    run("add", "-q", "f", "--keys", "hex", input=b"00ff\n").ok()
+    assert labels("f") == {"keys": "hex", "key-bytes": "2", "source": "x"}
+    assert run("check", "f", input=b"00ff\n").ok().out == b"00ff\n"
+
+
+def test_a_tab_as_separator_is_stored_as_its_escape(run, labels):
+    run("build", "-q", "-o", "f", "--keys", "fields:2,\t", input=b"1\tann\n").ok()
+    assert labels("f") == {"keys": "fields:2,\\t"}
+    assert run("check", "f", input=b"1\tann\n").ok().out == b"1\tann\n"

@@ -57,6 +57,13 @@ def test_the_filter_is_the_same(run, tmp_path, temporary, keys, options):
     assert list(temporary.iterdir()) == []
 
 
+def test_check_without_answers_selects_nothing_beyond_the_limit_too(run, tmp_path, keys):
+    run("build", "-o", "a", "--capacity", "11M", keys).ok()
+    for limit in ([], LIMIT):
+        none = run("check", "--unknown", *limit, "a", keys)
+        assert (none.code, none.out) == (1, b""), none.err
+
+
 def test_the_temporary_file_has_no_name_even_for_a_moment(run, temporary):
     try:
         os.close(os.open(temporary, os.O_TMPFILE | os.O_RDWR))
@@ -327,3 +334,21 @@ def test_the_limit_holds_for_a_union(run, tmp_path):
     done = run("merge", "-o", "x", *LIMIT, "a", "b", preexec_fn=full_disk(1_000_000))
     assert done.code == 2 and b"cannot reserve room for the filter" in done.err and b"set TMPDIR" in done.err
     assert not (tmp_path / "x").exists()
+
+
+def test_answers_before_an_error_are_printed(run, tmp_path):
+    run("build", "-q", "-o", "f", "--capacity", "11M", "--keys", "hex", input=b"00ff\n").ok()
+    for limit in ([], LIMIT):
+        done = run("check", *limit, "f", input=b"00ff\nzz\n")
+        assert (done.code, done.out) == (2, b"00ff\n"), done.err
+
+
+def test_a_closed_stderr_costs_no_key(run, bloomset, tmp_path):
+    """The temporary file must not get its number."""
+    for name in ("keys", "more"):
+        (tmp_path / name).write_bytes(KEYS)
+    subprocess.run(f"{bloomset} build -q -o f --kind fuse {' '.join(LIMIT)} < keys 2>&-", shell=True, cwd=tmp_path, check=True)
+    assert run("check", "-c", "f", "keys").ok().out == b"600000\n"
+    done = subprocess.run(f"{bloomset} build -o g keys 2>/dev/full", shell=True, cwd=tmp_path)
+    assert done.returncode == 0
+    assert subprocess.run(f"{bloomset} check f keys >&-", shell=True, cwd=tmp_path, capture_output=True).returncode == 2

@@ -206,10 +206,17 @@ def test_layers_use_the_reader_and_the_secret_key_of_the_base(run, tmp_path, sec
     assert run("check", "--key-file", "members.key", "mine", input=b"7;carol\n7;dave\n").out == b"7;carol\n"
 
 
-def test_filters_that_cannot_have_layers_are_named(run, lines, published):
+def test_filters_that_cannot_have_layers_are_named(run, lines, tmp_path, published):
+    (tmp_path / "one").write_bytes(b"a\t1\n")
     run("build", "-q", "-o", "wide", "--hash", "xxh3-2x64", input=lines(10)).ok()
     run("publish", "-q", "wide.pub", "wide").ok()
-    run("publish", "wide.pub", "--layer", "-", input=b"x\n").refused("layers and removed keys need hashes of 64 bits")
+    run("publish", "wide.pub", "--layer", "-", input=b"x\n").refused("layers and removed keys need keys with hashes of 64 bits")
+    (tmp_path / "all").write_bytes(b"a\t1\na\t2\nb\t1\n")
+    run("build", "-q", "-o", "parts", "--kind", "exact", "--universe", "all", "--partition", "fields:1", "--keys", "fields:2",
+        "one").ok()
+    run("publish", "-q", "parts.pub", "parts").ok()
+    run("publish", "parts.pub", "--layer", "-", input=b"a\t3\n").refused("this filter has 128 bits or partitions")
+    run("fetch", "parts.pub", "-o", "-").refused("-o -: fetch keeps the manifest beside the filter")
     run("publish", "empty", "--layer", "-", input=b"x\n").refused("empty: there is no base yet")
     run("publish", "pub").refused("there is nothing to publish")
     run("publish", "pub", "--layer", "-").refused("--layer: there is no key")

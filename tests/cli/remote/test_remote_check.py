@@ -140,6 +140,18 @@ def test_a_server_without_ranges_sends_the_whole_file(run, made, nginx, asked):
         f"{url}: the server sends only the whole file, which has more than the", "--max-bytes")
 
 
+def test_a_filter_with_partitions_is_read_whole(run, served, nginx):
+    (served / "all").write_bytes(b"".join(b"a%d.example\t%d\n" % (i % 20, i) for i in range(20_000)))
+    run("build", "-o", served / "f.bloom", "--kind", "exact", "--universe", served / "all", "--partition", "fields:1",
+        "--keys", "fields:2", input=b"a7.example\t7\n").ok()
+    file = served / "f.bloom"
+    asked = b"a7.example\t7\na7.example\t27\nb.example\t1\n"
+    remote = run("check", "--json", f"{nginx.url}/f.bloom", input=asked).ok()
+    local = run("check", "--json", file, input=asked).ok()
+    assert remote.out == local.out.replace(str(file).encode(), f"{nginx.url}/f.bloom".encode())
+    assert sum(request.sent for request in nginx.requests()) == file.stat().st_size
+
+
 def test_max_bytes_is_never_exceeded(run, made, nginx, lines):
     made("blocked_bloom", members=1_000_000)
     run("check", "-c", f"{nginx.url}/f.bloom", "--max-bytes", "20kB", input=lines(1000)).refused("--max-bytes")
