@@ -16,7 +16,7 @@ namespace {
 namespace cassandra_format {
 
 constexpr std::size_t header_bytes = 8;
-constexpr std::string_view versions = "ka, la, ma to me, ms, mt, na, nb, oa or da";
+constexpr std::string_view versions = "ka, la, lb, ma to me, ms, mt, na, nb, oa or da";
 constexpr std::string_view types =
     "bytes (or text or ascii, the same), int, bigint, smallint, tinyint, or uuid (or timeuuid)";
 
@@ -104,9 +104,9 @@ struct table_version {
 };
 constexpr std::array known_versions = {
     table_version{"ka", "", generation::ka}, table_version{"la", "big", generation::ka},
-    table_version{"ma", "big", generation::ma}, table_version{"mb", "big", generation::ma},
-    table_version{"mc", "big", generation::ma}, table_version{"md", "big", generation::ma},
-    table_version{"me", "big", generation::ma},
+    table_version{"lb", "big", generation::ka}, table_version{"ma", "big", generation::ma},
+    table_version{"mb", "big", generation::ma}, table_version{"mc", "big", generation::ma},
+    table_version{"md", "big", generation::ma}, table_version{"me", "big", generation::ma},
     // Scylla's own, whose indexes differ.
     table_version{"ms", "big", generation::ma}, table_version{"mt", "big", generation::ma},
     table_version{"na", "big", generation::na}, table_version{"nb", "big", generation::na},
@@ -201,6 +201,14 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
     const auto version = generation_of(text);
     if (!version) return fail(version.error());
     made.version = *version;
+  }
+  if (const auto name = named_version(request.name); said && !name.empty()) {
+    if (const auto by_name = generation_of(name); by_name && *by_name != made.version) {
+      return fail(errc::invalid_argument,
+                  fmt::format("the file's name says version {}, and --with version={}, whose "
+                              "filters differ; leave the option out, or rename the file",
+                              name, *said));
+    }
   }
   const auto type = type_of(request.options);
   if (!type) return fail(type.error());

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
-#include <idn2.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -11,10 +10,10 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 
+#include "punycode.hpp"
 #include "url_text.hpp"
 #include "utf8.hpp"
 
@@ -112,17 +111,10 @@ bool is_forbidden(char c) noexcept {
 /// not UTF-8, characters that UTS #46 does not allow, or more than 63 characters. Browsers refuse
 /// such a label. Here the list and the queried URL only have to agree.
 void append_label(std::string& to, std::string_view label) {
-  char* made = nullptr;
-  const bool whole = label.find('\0') == std::string_view::npos;
-  const std::string terminated(label);
-  const int status =
-      whole ? idn2_to_ascii_8z(terminated.c_str(), &made, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL)
-            : IDN2_ENCODING_ERROR;
-  const std::unique_ptr<char, void (*)(void*)> owner(made, idn2_free);
-  const std::string_view punycode = status == IDN2_OK && made != nullptr ? made : "";
-  to += punycode.empty() || !is_ascii(punycode) || std::ranges::any_of(punycode, is_forbidden)
-            ? label
-            : punycode;
+  const auto punycode = ascii_label(label);
+  const bool is_name = punycode && !punycode->empty() && is_ascii(*punycode) &&
+                       std::ranges::none_of(*punycode, is_forbidden);
+  to += is_name ? std::string_view(*punycode) : label;
 }
 
 }  // namespace

@@ -21,6 +21,10 @@ TEST(domain_reader, a_name_has_one_form) {
                    "cher.example"),
             texts{"xn--bcher-kva.example"});
   EXPECT_EQ(listed("domain", "_dmarc.a.example"), texts{"_dmarc.a.example"});
+  EXPECT_EQ(listed("domain",
+                   "r1---A.b\xc3\xbc"
+                   "cher.example"),
+            texts{"r1---a.xn--bcher-kva.example"});
   EXPECT_EQ(listed("domain", "zip"), texts{"zip"});
   EXPECT_EQ(listed("domain", "evil.example # a note"), texts{"evil.example"});
   EXPECT_EQ(listed("domain", "# Title"), texts{});

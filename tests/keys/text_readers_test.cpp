@@ -51,12 +51,27 @@ TEST(readers, email_lowers_letters_of_all_scripts) {
 }
 
 TEST(readers, email_takes_what_stands_around_an_address) {
-  for (const char* spelling :
-       {" ann@a.de", "ann@a.de \t", "ann@A.de\r", "<ann@a.de>", "Ann <ann@a.de>", "Ann<ann@a.de> ",
-        "Ann B. <ann@a.de>", "\"B, Ann <x@y>\" <ann@a.de>", R"("say \"<\"" <ann@a.de>)",
-        "< ann@a.de >", "ann@a.de <ann@a.de>", "mailto:ann@a.de", "MAILTO:ann@a.de",
-        "mailto:ann@a.de?subject=x&cc=b@c.de", "mailto:%61nn%40a.de", "Ann <mailto:ann@a.de>",
-        "\xef\xbb\xbf mailto:ann@a.de"}) {
+  for (const char* spelling : {" ann@a.de",
+                               "ann@a.de \t",
+                               "ann@A.de\r",
+                               "<ann@a.de>",
+                               "Ann <ann@a.de>",
+                               "Ann<ann@a.de> ",
+                               "Ann B. <ann@a.de>",
+                               "\"B, Ann <x@y>\" <ann@a.de>",
+                               R"("say \"<\"" <ann@a.de>)",
+                               "< ann@a.de >",
+                               "ann@a.de <ann@a.de>",
+                               "mailto:ann@a.de",
+                               "MAILTO:ann@a.de",
+                               "mailto:ann@a.de?subject=x&cc=b@c.de",
+                               "mailto:%61nn%40a.de",
+                               "Ann <mailto:ann@a.de>",
+                               "ann@a.de (Ann)",
+                               "ann@a.de (Ann (B.)) (C)",
+                               "Ann <ann@a.de> (work)",
+                               "ann@a.de ()",
+                               "\xef\xbb\xbf mailto:ann@a.de"}) {
     EXPECT_EQ(keys_of("email", spelling), texts{"ann@a.de"}) << spelling;
   }
   EXPECT_EQ(keys_of("email", "A <\"a<b\"@c.de>"), texts{"\"a<b\"@c.de"});
@@ -68,8 +83,9 @@ TEST(readers, email_takes_what_stands_around_an_address) {
                               "Ann <ann@a.de>, Bob <bob@b.de>", "<a@x.de> <ann@a.de>"}) {
     EXPECT_TRUE(has(wrong("email", several), "one address per line")) << several;
   }
-  for (const char* none : {"mailto:", "mailto:?to=ann@a.de", "mailto:a@b.de,c@d.de", "<>", "Ann <>",
-                           "Ann <ann@a.de", "ann@a.de>", "<ann@a.de> Ann", "Ann ann@a.de"}) {
+  for (const char* none :
+       {"mailto:", "mailto:?to=ann@a.de", "mailto:a@b.de,c@d.de", "<>", "Ann <>", "Ann <ann@a.de",
+        "ann@a.de>", "(Ann)", "ann@a.de (Ann", "ann@a.de Ann)", "<ann@a.de> Ann", "Ann ann@a.de"}) {
     EXPECT_FALSE(wrong("email", none).empty()) << none;
   }
 }
@@ -119,7 +135,6 @@ TEST(readers, email_refuses_what_is_no_address) {
                                     "a@b\0.de"s,
                                     "a@\xc3\xbc\0.de"s,
                                     "a@\xff.de"s,
-                                    "a@\xe2\x98\x83.de"s,
                                     "a@\xc3\xbc\xff"s,
                                     "a@[1.2.3.4"s,
                                     "a@[<>]"s,
@@ -192,8 +207,9 @@ TEST(readers, json_reads_documents_as_python_writes_them) {
 
 TEST(readers, json_refuses_what_is_no_document_and_survives_it) {
   for (const std::string& record :
-       {"{"s, "{}{}"s, "x"s, R"({"a":1)"s, R"({"a":01})"s, "{\"a\":\"\xff\"}"s, "{\"a\":\"b\0\"}"s,
-        R"({'a':1})"s, R"({"a":1,})"s, std::string(1 << 20, '['), std::string(1 << 20, '{'),
+       {"{"s, "{}{}"s, "{\"a\":\"b\"}\0{\"a\":\"c\"}"s, "{}\0"s, "x"s, R"({"a":1)"s, R"({"a":01})"s,
+        "{\"a\":\"\xff\"}"s, "{\"a\":\"b\0\"}"s, R"({'a':1})"s, R"({"a":1,})"s,
+        std::string(1 << 20, '['), std::string(1 << 20, '{'),
         fmt::format("\"{}", std::string(1 << 20, 'x'))}) {
     EXPECT_TRUE(has(wrong("json:/a", record), "the error is at byte")) << record.substr(0, 50);
   }

@@ -140,6 +140,7 @@ TEST(safe_browsing, a_line_of_another_form_of_list_is_refused) {
                           "- evil.example",
                           "\xff.example",
                           "evil%20.example",
+                          "evil.example/a/b/c/d/",
                           "evil.exa\x01mple"}) {
     EXPECT_FALSE(wrong("safe-browsing", line, purpose::insert).empty()) << line;
   }
@@ -147,7 +148,8 @@ TEST(safe_browsing, a_line_of_another_form_of_list_is_refused) {
                           "http://u@evil.example:8080/a b",
                           "b\xc3\xbc"
                           "cher.example",
-                          "1.2.3.4/x", "[::1]/", "http://evil.example/a#b"}) {
+                          "1.2.3.4/x", "[::1]/", "http://evil.example/a#b", "evil.example/a/b/c/",
+                          "http://evil.example/a/b/c/d/"}) {
     EXPECT_EQ(keys_of("safe-browsing", line, purpose::insert).size(), 1U) << line;
   }
   // A question follows the specification, whatever bytes its host has.
@@ -199,14 +201,35 @@ TEST(safe_browsing, reads_lists_of_ad_blockers) {
     EXPECT_EQ(listed(one), texts{"evil.example/"}) << one;
   }
   EXPECT_EQ(listed("||evil.example/ads/*$popup"), texts{"evil.example/ads/"});
-  EXPECT_EQ(listed("||evil.example/a.html^"), texts{"evil.example/a.html"});
+  // `^` is the end, the beginning of a query, or that of a folder.
+  EXPECT_EQ(listed("||evil.example/a.html^"),
+            (texts{"evil.example/a.html", "evil.example/a.html/"}));
+  EXPECT_EQ(listed("||evil.example/a.html|"), texts{"evil.example/a.html"});
+  EXPECT_EQ(listed("||evil.example/a?id=7|"), texts{"evil.example/a?id=7"});
+  EXPECT_EQ(listed("||a.b.c.d.e^"), texts{"a.b.c.d.e/"});
   EXPECT_EQ(listed("||1.2.3.4^"), texts{"1.2.3.4/"});
-  for (const auto bad :
-       {"/banner/*/img^", "-ad-box.", "/ads[0-9]/", "evil.example", "0.0.0.0 evil.example",
-        "||evil.*^", "||ads.^", "||example^", "||evil.example/ads", "||evil.example/a/b/c/d/",
-        "||evil.example^*/x", "||evil.example:8080^", "||evil.example^$script",
-        "||evil.example^$domain=a.example|b.example", "||", "||^", "||*^", "||e,f.example^",
-        "|evil.example"}) {
+  for (const auto bad : {"/banner/*/img^",
+                         "-ad-box.",
+                         "/ads[0-9]/",
+                         "evil.example",
+                         "0.0.0.0 evil.example",
+                         "||evil.*^",
+                         "||ads.^",
+                         "||example^",
+                         "||evil.example/ads",
+                         "||evil.example/a/b/c/d/",
+                         "||evil.example/a?id=7^",
+                         "||evil.example/a/b/c/d^",
+                         "||a.b.c.d.e.f^",
+                         "||evil.example^*/x",
+                         "||evil.example:8080^",
+                         "||evil.example^$script",
+                         "||evil.example^$domain=a.example|b.example",
+                         "||",
+                         "||^",
+                         "||*^",
+                         "||e,f.example^",
+                         "|evil.example"}) {
     EXPECT_FALSE(wrong("safe-browsing:adblock", bad, purpose::insert).empty()) << bad;
   }
 }

@@ -97,11 +97,15 @@ parquet_chunk read_chunk(cursor& from) {
   return made;
 }
 
+// With the fields that the format requires. What is made of them has some 15 times as many bytes.
+constexpr std::uint64_t min_chunk_bytes = 8;
+constexpr std::uint64_t min_group_bytes = 4;
+
 parquet_group read_group(cursor& from) {
   parquet_group made;
   from.structure([&](const field& each) {
     if (each.id == 1 && each.kind == type::list) {
-      const auto chunks = from.list_of(type::structure);
+      const auto chunks = from.list_of(type::structure, min_chunk_bytes);
       for (std::uint64_t i = 0; i < chunks && from.good(); ++i) {
         made.columns.push_back(read_chunk(from));
       }
@@ -167,7 +171,7 @@ result<parquet_footer> read_parquet_footer(std::span<const std::byte> file,
     if (each.id == 2 && each.kind == type::list) {
       made.column = read_parquet_schema(from, column);
     } else if (each.id == 4 && each.kind == type::list) {
-      const auto all = from.list_of(type::structure);
+      const auto all = from.list_of(type::structure, min_group_bytes);
       for (std::uint64_t i = 0; i < all && from.good(); ++i) {
         made.groups.push_back(read_group(from));
       }

@@ -138,6 +138,11 @@ bool read_streams(bytes_view bytes, std::uint32_t width, std::uint64_t count,
 /// the one before as a list of other lengths says.
 bool read_byte_arrays(bytes_view bytes, bool prefixed, std::uint64_t count,
                       const value_visitor& visit) {
+  // A page has some megabytes. A short one can stand for many and long values.
+  constexpr std::uint64_t max_count = std::uint64_t{1} << 26;
+  constexpr std::uint64_t max_bytes = std::uint64_t{1} << 31;
+  if (count > max_count) return false;
+  std::uint64_t all = 0;
   thrift::cursor from(bytes);
   std::vector<std::uint32_t> prefixes;
   std::vector<std::uint32_t> lengths;
@@ -152,6 +157,8 @@ bool read_byte_arrays(bytes_view bytes, bool prefixed, std::uint64_t count,
       continue;
     }
     if (prefixes[i] > value.size()) return false;
+    all += prefixes[i] + end.size();
+    if (all > max_bytes) return false;
     value.resize(prefixes[i]);
     value.insert(value.end(), end.begin(), end.end());
     visit(value);

@@ -52,9 +52,10 @@ list_head cursor::list() noexcept {
   return {static_cast<type>(head & 15U), size};
 }
 
-std::uint64_t cursor::list_of(type kind) noexcept {
+std::uint64_t cursor::list_of(type kind, std::uint64_t min_bytes) noexcept {
   const list_head head = list();
   if (head.size != 0 && head.kind != kind) good_ = false;
+  if (good_ && head.size > (bytes_.size() - at_) / min_bytes) good_ = false;
   return good_ ? head.size : 0;
 }
 

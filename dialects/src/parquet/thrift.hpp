@@ -50,8 +50,9 @@ class cursor {
   std::int64_t number() noexcept;  ///< zigzag
   std::string_view binary() noexcept;
   std::span<const std::byte> take(std::uint64_t size) noexcept;  ///< the next `size` bytes
-  /// The size of a list with elements of that type. Another type is malformed.
-  std::uint64_t list_of(type kind) noexcept;
+  /// The size of a list with elements of that type, of at least `min_bytes` each. Another type is
+  /// malformed, and so is a size that the bytes cannot have.
+  std::uint64_t list_of(type kind, std::uint64_t min_bytes = 1) noexcept;
   /// The next field of a structure whose last field was `previous`; `stop` at its end.
   field next_field(std::int32_t previous) noexcept;
 

@@ -162,6 +162,11 @@ result<clubcard_index> read_clubcard_index(std::span<const std::byte> bytes) {
     if (!name) return fail(std::move(name.error()));
     made.files.push_back(std::move(*name));
   }
+  std::vector<std::string> sorted = made.files;
+  std::ranges::sort(sorted);
+  if (std::ranges::adjacent_find(sorted) != sorted.end()) {
+    return fail(errc::corrupt, "the index names a file twice; get the whole folder again");
+  }
   if ((bytes.size() - at) / log_bytes < logs) return cut("logs");
   const std::size_t entry_bytes = number_bytes + 16;
   // Intervals of several logs do not share bytes, so that memory is in proportion to the file.

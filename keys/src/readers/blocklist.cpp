@@ -64,6 +64,16 @@ bool has_comment(std::string_view line) noexcept {
   return false;
 }
 
+/// What is queried: the page, the root, and the folders down to the third below it; the host, and
+/// its last five parts at most (url.hpp).
+constexpr std::ptrdiff_t max_queried_slashes = 4;
+constexpr std::ptrdiff_t max_queried_parts = 5;
+
+/// Whether no query for a page below this folder asks for the folder.
+bool is_too_deep(std::string_view folder) noexcept {
+  return std::ranges::count(folder, '/') > max_queried_slashes;
+}
+
 result<std::string> listed_expression(std::string_view line) {
   const auto written = host_in(line);
   // A URL may have a fragment; an expression has none.
@@ -95,6 +105,15 @@ result<std::string> listed_expression(std::string_view line) {
     return wrong_line(
         fmt::format("{} ends in '*', which is not a wildcard here; a path that ends in '/' matches "
                     "everything below it",
+                    in_quotes(line)));
+  }
+  // A URL may be that of a page alone, but an entry that ends in a slash is a folder.
+  if (!written.has_scheme && url->path().ends_with('/') && url->query().empty() &&
+      is_too_deep(url->path())) {
+    return wrong_line(
+        fmt::format("{} is a folder that no query asks for, because it is more than "
+                    "three below the root; list one above it, or write a scheme to "
+                    "list this page alone",
                     in_quotes(line)));
   }
   return std::string(url->expression());
@@ -210,11 +229,12 @@ bool blocks_whole_host(std::string_view option) noexcept {
   return std::ranges::find(all, option) != all.end();
 }
 
-/// The expression of a pattern after its host: `^`, a folder, or a page. None if there is none.
-result<std::string> adblock_expression(std::string_view host, std::string_view tail,
-                                       one_part alone) {
-  auto expression = all_of_host(host);
-  if (!expression) return expression;
+/// Appends the expressions of a pattern after its host: `^`, a folder, or a page. Fails if no
+/// expression has the pattern's meaning.
+result<void> read_pattern(std::string_view host, std::string_view tail, one_part alone,
+                          std::vector<std::string>& expressions) {
+  const auto expression = all_of_host(host);
+  if (!expression) return fail(expression.error());
   // Safe Browsing queries a name of one part only as the host of a URL, so it does not find a
   // top-level domain.
   const bool has_one_part = expression->find('.') == std::string::npos;
@@ -222,19 +242,32 @@ result<std::string> adblock_expression(std::string_view host, std::string_view t
     return wrong_line(fmt::format("{} is only a part of a host", in_quotes(host)));
   }
   for (const std::string_view all : {"", "^", "^*", "^|", "|", "/", "/*", "/^"}) {
-    if (tail == all) return expression;
+    if (tail != all) continue;
+    const auto parts = 1 + std::ranges::count(*expression, '.');
+    if (alone == one_part::is_no_host && parts > max_queried_parts) {
+      return wrong_line(fmt::format("no query finds the hosts below a name of more than {} parts",
+                                    max_queried_parts));
+    }
+    expressions.push_back(*expression);
+    return {};
   }
   if (tail.ends_with("/*")) tail.remove_suffix(1);
-  const bool page = tail.ends_with('^') || tail.ends_with('|');
-  if (page) tail.remove_suffix(1);
-  constexpr std::ptrdiff_t deepest = 4;  // slashes of the longest folder that is asked for
-  const bool folder = !page && tail.ends_with('/') && std::ranges::count(tail, '/') <= deepest;
+  // `|` is the end of the address. `^` is that, or the beginning of a query or of a folder.
+  const bool page = tail.ends_with('|');
+  const bool either = tail.ends_with('^') && tail.find('?') == npos;
+  if (page || either) tail.remove_suffix(1);
+  std::vector<std::string> tails = {std::string(tail)};
+  if (either) tails.push_back(tails.front() + '/');
+  const bool folder = !page && tails.back().ends_with('/') && !is_too_deep(tails.back());
   if (!tail.starts_with('/') || !(page || folder) || tail.find_first_of("*^|") != npos) {
     return wrong_line("the rule's pattern is neither a host, nor a folder or a page of one");
   }
-  const auto url = canonicalise(*expression + std::string(tail.substr(1)));
-  if (!url) return fail(url.error());
-  return std::string(url->expression());
+  for (const std::string& each : tails) {
+    const auto url = canonicalise(*expression + each.substr(1));
+    if (!url) return fail(url.error());
+    expressions.emplace_back(url->expression());
+  }
+  return {};
 }
 
 result<void> read_adblock_line(std::string_view rule, std::vector<std::string>& expressions,
@@ -273,12 +306,11 @@ result<void> read_adblock_line(std::string_view rule, std::vector<std::string>& 
   const auto* const end =
       std::find_if_not(pattern.begin() + wildcard, pattern.end(), may_be_of_host);
   const auto size = static_cast<std::size_t>(end - pattern.begin());
-  auto expression = adblock_expression(pattern.substr(0, size), pattern.substr(size), alone);
-  if (!expression) {
+  const auto read = read_pattern(pattern.substr(0, size), pattern.substr(size), alone, expressions);
+  if (!read) {
     return wrong_line(fmt::format("{} names no host or page that can be listed: {}",
-                                  in_quotes(rule), expression.error().message));
+                                  in_quotes(rule), read.error().message));
   }
-  expressions.push_back(std::move(*expression));
   return {};
 }
 

@@ -86,6 +86,7 @@ class csv final : public reader {
     in_quotes_ = false;
     header_failure_.reset();
   }
+  bool is_within_record() const noexcept override { return in_quotes_; }
 
  private:
   result<void> read_record(std::string_view record, key_list& keys) override {

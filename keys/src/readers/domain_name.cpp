@@ -1,12 +1,11 @@
 #include "domain_name.hpp"
 
 #include <fmt/format.h>
-#include <idn2.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 
+#include "punycode.hpp"
 #include "text.hpp"
 #include "utf8.hpp"
 
@@ -52,16 +51,26 @@ result<void> to_ascii(std::string_view text, std::string& name) {
   if (text.size() > longest || text.find('\0') != std::string_view::npos) {
     return not_a_domain("the domain is longer than any, or has a zero byte");
   }
-  name = text;
-  std::uint8_t* made = nullptr;
-  const int said = idn2_lookup_u8(reinterpret_cast<const std::uint8_t*>(name.c_str()), &made,
-                                  IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
-  if (said != IDN2_OK) {
-    return not_a_domain(fmt::format("the domain {} has no form in ASCII: {}", in_quotes(text),
-                                    idn2_strerror(said)));
+  // Label by label, because libidn2 has rules for the ASCII labels of such a name, too, that DNS
+  // does not have.
+  name.clear();
+  for (std::string_view rest = text;;) {
+    const auto dot = std::min(rest.find('.'), rest.size());
+    const std::string_view label = rest.substr(0, dot);
+    if (is_ascii(label)) {
+      name += label;
+    } else {
+      const auto punycode = ascii_label(label);
+      if (!punycode) {
+        return not_a_domain(fmt::format("the domain {} has no form in ASCII: {}", in_quotes(text),
+                                        punycode.error().message));
+      }
+      name += *punycode;
+    }
+    if (dot == rest.size()) break;
+    name += '.';
+    rest.remove_prefix(dot + 1);
   }
-  const std::unique_ptr<std::uint8_t, void (*)(void*)> owner(made, idn2_free);
-  name = reinterpret_cast<const char*>(made);
   std::transform(name.begin(), name.end(), name.begin(), lower);
   return {};
 }

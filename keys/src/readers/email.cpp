@@ -72,8 +72,25 @@ result<void> read_local(std::string_view text, std::string& local) {
   return {};
 }
 
+/// The text without the comments at its end: `ann@a.de (Ann)` (RFC 5322, 3.2.2).
+std::string_view without_comments(std::string_view text) noexcept {
+  while (text.ends_with(')')) {
+    std::size_t open = 0;
+    std::size_t at = text.size();
+    do {
+      --at;
+      if (text[at] == ')') ++open;
+      if (text[at] == '(') --open;
+    } while (open != 0 && at != 0);
+    if (open != 0) break;  // no comment
+    text = trimmed(text.substr(0, at));
+  }
+  return text;
+}
+
 /// The address of `Ann <ann@a.de>` (RFC 5322, 3.4), or the text as it is.
 result<std::string_view> without_name(std::string_view text) {
+  text = without_comments(text);
   if (!text.ends_with('>')) return text;
   std::optional<std::size_t> angle;
   bool quoted = false;

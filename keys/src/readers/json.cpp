@@ -229,6 +229,11 @@ class json final : public reader {
 
  private:
   result<void> read_record(std::string_view record, key_list& keys) override {
+    // The parser would take a zero byte for the end.
+    if (const auto zero = record.find('\0'); zero != std::string_view::npos) {
+      return fail(errc::invalid_argument,
+                  fmt::format("this is not a JSON document: the error is at byte {}", zero + 1));
+    }
     walk(record);
     if (walk_.found() == pointer_walk::finding::broken) {
       if (auto ok = walk_python(record); !ok) return ok;

@@ -104,6 +104,9 @@ class reader {
     return ok;
   }
 
+  /// Whether the next line belongs to the record of the last one, as in a quoted field of CSV.
+  virtual bool is_within_record() const noexcept { return false; }
+
   /// Sets the file of the following records. In some formats the file's name is part of the keys.
   virtual void begin_file(std::string_view name);
 
