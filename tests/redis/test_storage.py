@@ -381,6 +381,12 @@ def test_a_replica_with_other_settings_holds_the_same_bytes(start):
     primary.call("BF.ADD", "window", "of a client")
     primary.call("BF.MADD", "window without items", *MEMBERS)
     primary.call("BF.INSERT", "window inserted", "WINDOW", "100", "ITEMS", *MEMBERS)
+    # Options for a filter that is there, which other settings refuse.
+    primary.call("BF.INSERT", "inserted", "ERROR", "1%", "ITEMS", "by options")
+    primary.call("CONFIG", "SET", "bf.engine", "valkey")
+    primary.call("BF.RESERVE", "of valkey", "0.01", "1000")
+    primary.call("CONFIG", "SET", "bf.engine", "native")
+    primary.call("BF.INSERT", "of valkey", "CAP", "100", "ITEMS", "by options")
     primary.call("CF.ADD", "cuckoo added", "a")
     primary.call("CF.INSERT", "cuckoo inserted", "ITEMS", *MEMBERS)
     primary.call("CF.INSERTNX", "cuckoo inserted", "ITEMS", *MEMBERS[1000:], *OTHERS[:100])
@@ -398,6 +404,8 @@ def test_a_replica_with_other_settings_holds_the_same_bytes(start):
     primary.call("EVAL", "return redis.call('BF.MADD', KEYS[1], 'a', 'b')", 1, "in a script")
     assert primary.call("WAIT", 1, 20_000) == 1
     assert dumps(replica) == dumps(primary)
+    for key in ("inserted", "of valkey"):
+        assert replica.call("BF.EXISTS", key, "by options") == 1, key
     assert b"in a script" in dumps(primary)
     assert replica.call("DEBUG", "DIGEST") == primary.call("DEBUG", "DIGEST")
     assert replica.error("BF.ADD", "added", "b").startswith("READONLY")

@@ -23,6 +23,7 @@ insert_outcome insert_items(const command_call& call, const insert_arguments& ar
                             std::size_t first, item_span items, std::span<bool> newly_inserted) {
   const auto now = static_cast<std::uint64_t>(api.milliseconds());
   const bool has_time = arguments.time != 0;
+  constexpr std::size_t first_of_adds = 2;  // BF.ADD and BF.MADD have nothing before their items
   constexpr wire_error no_window = "ERR AT needs a filter with a WINDOW";
   if (arguments.time > now && call.is_limited()) throw refusal("ERR AT is in the future");
   filter_key key(call, open_read | open_write);
@@ -34,7 +35,8 @@ insert_outcome insert_items(const command_call& call, const insert_arguments& ar
   // If the clock was set back, items are inserted at the latest time that the filter knows.
   const std::uint64_t clock = std::max(now, filter.latest_time());
   // Items that are too old by now are refused even by a filter without newer ones.
-  if (has_time && call.is_limited() && filter.advance(clock)) {
+  const bool has_advanced = has_time && call.is_limited() && filter.advance(clock);
+  if (has_advanced) {
     api.replicate(call.ctx, "BF.INSERT", "scl", call.key(), "AT", static_cast<long long>(clock));
   }
   const std::uint64_t time = has_time ? arguments.time : clock;
@@ -54,14 +56,17 @@ insert_outcome insert_items(const command_call& call, const insert_arguments& ar
     } else if (has_forgotten) {
       api.replicate(call.ctx, "BF.INSERT", "scl", call.key(), "AT", replicated_time);
     } else {
-      has_changed = false;
+      has_changed = has_advanced;
     }
-  } else if (filter.facts().items == before.items) {
+  } else if (before.spec.deletable
+                 ? result.done == 0
+                 : std::ranges::count(newly_inserted.first(result.done), true) == 0) {
     has_changed = false;
-  } else if (result.stopped_by == stop_reason::none && !created) {
+  } else if (result.stopped_by == stop_reason::none && !created && first == first_of_adds) {
     api.replicate_verbatim(call.ctx);
   } else {
-    // Without the items that were refused here.
+    // Without the items that were refused here, and without options, which a server with other
+    // settings may refuse.
     api.replicate(call.ctx, "BF.MADD", "sv", call.key(), strings, result.done);
   }
   if (created) key.announce("bf.reserve");

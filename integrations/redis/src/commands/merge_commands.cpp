@@ -56,6 +56,9 @@ int merge(const command_call& call) {
   const std::vector<source> sources = find_sources(call);
   const source& first = sources.front();
   const filter_spec spec = first.filter->facts().spec;
+  if (spec.engine == filter_engine::valkey) {
+    refuse(first, "it is a filter of engine valkey, and valkey-bloom has no BF.MERGE");
+  }
   for (const source& source : sources) {
     const std::string obstacle = merge_obstacle(source.filter->facts().spec, spec);
     if (!obstacle.empty()) refuse(source, obstacle);

@@ -43,7 +43,7 @@ std::unique_ptr<filter_value> load_chain(io* stream, int version) {
   input >> shape.items >> links;
   if (version >= options_version) input >> shape.options;
   if (version >= growth_version) input >> shape.growth;
-  if (input.is_broken || links == 0 || !is_sound(shape)) return nullptr;
+  if (input.is_broken || links == 0 || links > max_links || !is_sound(shape)) return nullptr;
   std::vector<owned_storage> bits;
   shape.items = 0;
   // The number of links is not trusted, so nothing is reserved for them.
@@ -88,6 +88,7 @@ std::unique_ptr<filter_value> load_cuckoo(io* stream, int version) {
     input >> shape.deletes >> shape.bucket_size >> shape.max_iterations >> shape.expansion;
   }
   if (input.is_broken || (is_legacy && !is_sound(shape))) return nullptr;
+  if (shape.filters > max_sub_filters) return nullptr;
   std::vector<owned_storage> slots;
   bool are_equal = !is_legacy;
   for (std::uint32_t i = 0; i < shape.filters; ++i) {

@@ -142,7 +142,8 @@ std::optional<chain_shape> read_chain_header(std::string_view header) {
   };
   const bool has_64_bits = has_size(chain_header, link_header);
   const bool has_growth = has_64_bits || has_size(chain_header, link_header_32_bits);
-  if (links == 0 || !(has_growth || has_size(chain_header_without_growth, link_header_32_bits))) {
+  if (links == 0 || links > max_links ||
+      !(has_growth || has_size(chain_header_without_growth, link_header_32_bits))) {
     return std::nullopt;
   }
   chain.growth = legacy_growth;

@@ -77,6 +77,9 @@ struct cuckoo_shape {
 };
 
 inline constexpr std::uint32_t max_sub_filters = 65535;
+/// Of a chain of Bloom filters. Each has half the rate of the one before, and the rate of a double
+/// ends at 2^-1074.
+inline constexpr std::uint32_t max_links = 1100;
 /// RedisBloom computes positions with 32 bits, which fails in larger sub-filters.
 inline constexpr std::uint64_t max_sub_filter_bytes = std::uint64_t{1} << 32;
 

@@ -150,7 +150,8 @@ std::optional<int> insert_and_reply_valkey(const command_call& call,
   if (is_created) {
     key.set(std::move(created));
     words->replicate(call, inserted);
-  } else if (has_changed && done == items.size()) {
+  } else if (has_changed && done == items.size() && first == 2) {
+    // BF.ADD and BF.MADD have no options, which a server with other settings may refuse.
     api.replicate_verbatim(call.ctx);
   } else if (has_changed) {
     api.replicate(call.ctx, "BF.MADD", "sv", call.key(), inserted.data(), inserted.size());

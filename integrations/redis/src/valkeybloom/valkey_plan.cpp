@@ -41,7 +41,9 @@ valkey_growth simulate_growth(const valkey_spec& spec, std::uint64_t target) noe
   valkey_growth reached;
   std::uint64_t capacity = spec.capacity;
   std::uint64_t bytes = 0;
+  constexpr std::uint64_t max_steps = 1 << 16;  // far more than a filter of any use has
   for (std::uint64_t i = 0; reached.capacity < target; ++i) {
+    if (i == max_steps) return {reached.capacity, stop_reason::limit};
     const auto rate = valkey_rate(spec.error_rate, spec.tightening, i);
     if (!rate) return {reached.capacity, stop_reason::rate_underflow};
     // Its vector of sub-filters has room for 1, then for 4, 8, 16 and so on.

@@ -55,7 +55,9 @@ std::unique_ptr<valkey_chain> load_valkey_chain(io* stream) {
     filter.items = filter.capacity;
     if (i + 1 == count) input >> filter.items;
     if (!has_bits_first()) input >> filter.blob;
-    if (input.is_broken) return nullptr;
+    if (input.is_broken || filter.blob.bytes().size() <= valkey_sub_filter::header_bytes) {
+      return nullptr;
+    }
     if (filters.size() > room) room = std::max<std::uint64_t>(4, 2 * room);
   }
   return open_chain(spec, is_random == 1, std::move(filters), room);
