@@ -128,6 +128,17 @@ def test_uuids_of_duckdb_are_the_same_keys_or_refused():
         f.contains(session.sql("select 5::hugeint"))
 
 
+def test_numbers_that_would_be_other_keys_are_refused():
+    f = filter_of([3])
+    with pytest.raises(TypeError, match="DuckDB gives a HUGEINT as a decimal"):
+        f.contains(duckdb.sql("select sum(i) from range(3) t(i)"))
+    assert f.contains(duckdb.sql("select sum(i)::bigint from range(3) t(i)")).all()
+    assert not f.contains(duckdb.sql("select 3::decimal(38, 0)")).any()
+    column = pandas.Series([decimal.Decimal("1.5"), decimal.Decimal("2.25")])
+    with pytest.raises(TypeError, match="Decimal"):
+        f.contains(column)
+
+
 def test_numpys_array_of_text_without_a_width():
     texts = numpy.array(["ann", "Zoë", "", "x" * 1000], numpy.dtypes.StringDType())
     f = filter_of(["ann", "Zoë", "", "x" * 1000])

@@ -295,3 +295,17 @@ def test_a_file_with_layers_answers_as_one_filter():
         assert sum(f"other-{i}" in f for i in range(1000)) < 60
     with pytest.raises(Exception, match="layers"):
         bloomset.open(path, mmap=False).add("x")
+
+
+def test_a_copy_of_a_mapped_filter_has_its_changes(tmp_path):
+    f = bloomset.Bloom.build([f"m{i}" for i in range(1000)], fpr="3%")
+    mistaken = next(f"x{i}" for i in range(1000) if f"x{i}" in f)
+    f.add_exceptions([mistaken])
+    f.save(tmp_path / "f")
+    mapped = bloomset.open(tmp_path / "f")
+    assert mapped == f and mistaken not in mapped
+    mapped.remove_exceptions([mistaken])
+    mapped.labels = {"source": "x"}
+    copy = mapped.copy()
+    assert mistaken in mapped and mistaken in copy and copy.labels == {"source": "x"}
+    assert copy == mapped and copy != f

@@ -73,3 +73,13 @@ def test_wrong_requests_are_refused(tmp_path):
         which.save(tmp_path / "days.which", replace=False)
     with pytest.raises(ValueError, match="bloomset which"):
         bloomset.open(tmp_path / "days.which")
+
+
+def test_null_rows_have_no_files():
+    pyarrow = pytest.importorskip("pyarrow")
+    which = bloomset.Which.build(DAYS, fpr=1e-8)
+    column = pyarrow.array([None, "ann", None, None, "bob", "mallory", None])
+    expected = [[], ["mon.log"], [], [], ["mon.log", "tue.log", "wed.log"], [], []]
+    assert which.get_many(column) == expected
+    assert which.get_many(pyarrow.chunked_array([column.slice(0, 3), column.slice(3)])) == expected
+    assert which.get_many(pyarrow.array([None, None], pyarrow.string())) == [[], []]

@@ -240,3 +240,21 @@ def test_the_shell_loads_it(tmp_path):
              "from json_each('[\"a\", \"b\"]');\n"
     done = subprocess.run(["sqlite3"], input=script, cwd=tmp_path, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("1\n", "")
+
+
+@pytest.mark.parametrize("encoding", ["UTF-8", "UTF-16", "UTF-16be"])
+def test_a_text_is_its_utf_8_in_a_database_of_any_encoding(tmp_path, encoding):
+    (tmp_path / "names").write_text("user7\nZoë\n", encoding="utf-8")
+    run(tmp_path, "build", "-q", "-o", "f", "--fpr", "1e-6", "names")
+    db = connect()
+    db.execute(f"pragma encoding = '{encoding}'")
+    db.execute("create table users (name text)")
+    db.executemany("insert into users values (?)", [("user7",), ("Zoë",), ("other",)])
+    rows = db.execute("select bloomset_contains(?, name) from users", ((tmp_path / "f").read_bytes(),)).fetchall()
+    assert rows == [(1,), (1,), (0,)]
+    made = one(db, "select bloomset_agg(name, '0.0001%', 'bloom', '10M') from users")
+    assert json.loads(one(db, "select bloomset_info(?)", made))["capacity"] == 10_000_000
+    (tmp_path / "g").write_bytes(made)
+    assert run(tmp_path, "check", "g", "names") == (tmp_path / "names").read_bytes()
+    with pytest.raises(sqlite3.OperationalError, match="a capacity is a number of keys"):
+        db.execute("select bloomset_agg(name, 0.01, 'bloom', x'00') from users")

@@ -185,7 +185,7 @@ bloomset_build_partitioned_exact(const bloomset_request* request, const bloomset
                                  size_t count, const bloomset_key* others, size_t other_count,
                                  bloomset_filter** filter, bloomset_error* error);
 
-/* Maps a file read-only, without a copy. Calls that change this filter are BLOOMSET_UNSUPPORTED. No
+/* Maps a file read-only, without a copy. Calls that change its keys are BLOOMSET_UNSUPPORTED. No
  * program may change the file in place while it is open. A folder that `bloomset publish` wrote is
  * one filter, of its base and layers. */
 BLOOMSET_API bloomset_status bloomset_open(const char* path, bloomset_filter** filter,
@@ -231,7 +231,8 @@ BLOOMSET_API bool bloomset_may_contain(const bloomset_filter* filter, const void
 BLOOMSET_API bloomset_status bloomset_may_contain_batch(const bloomset_filter* filter,
                                                         const bloomset_key* keys, size_t count,
                                                         bool* answers, bloomset_error* error);
-/* The same for an array of keys of `size` bytes each, such as integers or hashes. */
+/* The same for an array of keys of `size` bytes each, such as hashes, or integers of 64 bits. (In
+ * other languages, the key of an integer of any width is its eight little-endian bytes.) */
 BLOOMSET_API bloomset_status bloomset_may_contain_fixed(const bloomset_filter* filter,
                                                         const void* keys, size_t size, size_t count,
                                                         bool* answers, bloomset_error* error);

@@ -238,6 +238,11 @@ result<bloomset::filter_info> info_of_file(const char* path) {
   return bloomset::info_of(std::move(*stored), path);
 }
 
+/// Whether a call with this status has changed keys.
+bool has_done(bloomset_status status) {
+  return status == BLOOMSET_OK || status == BLOOMSET_FULL;
+}
+
 /// Calls `change(keys)`, which returns the number of changed exceptions, for all keys.
 template <class Change>
 bloomset_status change_exceptions(bloomset_filter* filter, const bloomset_key* keys, size_t count,
@@ -257,7 +262,7 @@ bloomset_status change_exceptions(bloomset_filter* filter, const bloomset_key* k
     });
     return all;
   });
-  if (changed != nullptr) *changed = sum;
+  if (changed != nullptr && has_done(status)) *changed = sum;
   return status;
 }
 
@@ -437,8 +442,9 @@ bloomset_status bloomset_copy(const bloomset_filter* filter, bloomset_filter** c
   return run(error, {{filter, "filter"}, {copy, "copy"}}, [&] {
     // A copy of a mapped filter would be another over the same mapping.
     if (!filter->file) return give_filter(filter->filter.copy(), copy);
-    return give_filter(
-        bloomset::open_any(*filter->file, bloomset::access::writable, "the mapped file"), copy);
+    return give_filter(bloomset::open_any(bloomset::with_changes(*filter->file, filter->filter),
+                                          bloomset::access::writable, "the mapped file"),
+                       copy);
   });
 }
 
@@ -520,8 +526,8 @@ bloomset_status bloomset_insert_batch(bloomset_filter* filter, const bloomset_ke
     if (auto ok = check_keys(keys, count); !ok) return ok;
     return insert(filter->filter, count, keys_of(keys), did);
   });
-  if (done != nullptr) *done = did.done;
-  if (inserted != nullptr) *inserted = did.inserted;
+  if (done != nullptr && has_done(status)) *done = did.done;
+  if (inserted != nullptr && has_done(status)) *inserted = did.inserted;
   return status;
 }
 
@@ -533,8 +539,8 @@ bloomset_status bloomset_insert_fixed(bloomset_filter* filter, const void* keys,
     if (auto ok = check_keys(keys, size, count); !ok) return ok;
     return insert(filter->filter, count, keys_of(keys, size), did);
   });
-  if (done != nullptr) *done = did.done;
-  if (inserted != nullptr) *inserted = did.inserted;
+  if (done != nullptr && has_done(status)) *done = did.done;
+  if (inserted != nullptr && has_done(status)) *inserted = did.inserted;
   return status;
 }
 

@@ -89,7 +89,11 @@ def _keys(part: Any) -> Any:
     if hasattr(part, "iloc"):
         import pyarrow
 
-        return pyarrow.array(part, from_pandas=True)
+        column = pyarrow.array(part, from_pandas=True)
+        if part.dtype == object and pyarrow.types.is_decimal(column.type):
+            raise TypeError("a Decimal object is not a key, because equal numbers can have different digits; convert "
+                            "the column to text, or to a decimal type of Arrow")
+        return column
     return part.ravel() if hasattr(part, "ravel") else part
 
 

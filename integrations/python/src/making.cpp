@@ -191,7 +191,9 @@ made_filter copy_of(const shared_filter& filter) {
   const bool is_strict = filter.watch().is_strict;
   auto copy = or_raise(filter.read([&filter](const any_filter& original) {
     // A copy of a mapped filter would be another over the same mapping.
-    if (filter.file()) return open_any(*filter.file(), access::writable, in_memory);
+    if (filter.file()) {
+      return open_any(with_changes(*filter.file(), original), access::writable, in_memory);
+    }
     return original.copy();
   }));
   return {.filter = std::move(copy), .is_strict = is_strict};

@@ -381,12 +381,13 @@ bool shows_overfilled(const shared_filter& f) {
   return (may_be || f.watch().is_overfilled()) && info_of(f).overfilled;
 }
 
-/// Whether both are of one kind with the same parameters and bits. How many keys were counted on
-/// the way to those bits does not matter.
+/// Whether both are of one kind with the same parameters, bits, exceptions and layers. How many
+/// keys were counted on the way to those bits does not matter.
 bool same(const filter_image& a, const filter_image& b) {
   if (a.header.kind != b.header.kind || a.header.kind_version != b.header.kind_version ||
       a.header.hash != b.header.hash || a.header.seed != b.header.seed ||
-      a.parameters != b.parameters) {
+      a.parameters != b.parameters || a.header.exceptions != b.header.exceptions ||
+      a.header.layers != b.header.layers) {
     return false;
   }
   std::span<const std::byte> rest;

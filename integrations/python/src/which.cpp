@@ -25,18 +25,18 @@ namespace which {
 
 constexpr std::size_t keys_at_once = 4096;
 
-/// Calls `use(hashes)` for the hashes of all keys, some thousands at a time, with the GIL.
+/// Calls `use(first, hashes)` for the hashes of all keys of a batch from the key `first` on, some
+/// thousands at a time, with the GIL.
 template <class Use>
-void for_hashes(const py::object& keys, const filter_hasher& hasher, Use&& use) {
+void for_hashes(key_batch& batch, const filter_hasher& hasher, Use&& use) {
   std::vector<hash64> hashes(keys_at_once);
-  for_batches(keys, py::none(), [&](key_batch& batch) {
-    for (batch_turns turns(batch); turns.next(keys_at_once);) {
-      const auto now = std::span(hashes).first(turns.left());
-      batch.hashes(hasher, turns.first(), now);
-      turns.advance(now.size());
-      use(std::span<const hash64>(now));
-    }
-  });
+  for (batch_turns turns(batch); turns.next(keys_at_once);) {
+    const auto now = std::span(hashes).first(turns.left());
+    const std::size_t first = turns.first();
+    batch.hashes(hasher, first, now);
+    turns.advance(now.size());
+    use(first, std::span<const hash64>(now));
+  }
 }
 
 /// File names are bytes, which Python's own file functions decode in this way.
@@ -66,8 +66,10 @@ file_index build(const py::dict& keys_of, const py::object& fpr, const py::objec
     spec.names.push_back(file_name(py::reinterpret_borrow<py::object>(name)).encoded_path.string());
     auto& into = keys.emplace_back();
     const auto file = static_cast<std::uint32_t>(keys.size() - 1);
-    for_hashes(py::reinterpret_borrow<py::object>(some), hasher, [&](auto hashes) {
-      for (const hash64 h : hashes) into.emplace_back(h, file);
+    for_batches(py::reinterpret_borrow<py::object>(some), py::none(), [&](key_batch& batch) {
+      for_hashes(batch, hasher, [&](std::size_t, std::span<const hash64> hashes) {
+        for (const hash64 h : hashes) into.emplace_back(h, file);
+      });
     });
     size += into.size();
   }
@@ -116,9 +118,20 @@ py::list files_of(const file_index& index, const py::object& key) {
 py::list files_of_many(const file_index& index, const py::object& keys) {
   py::list all;
   file_lists lists;
-  for_hashes(keys, index.hash_function(), [&](std::span<const hash64> hashes) {
-    index.files_of(hashes, lists);
-    for (std::size_t i = 0; i < hashes.size(); ++i) all.append(names_of(index, lists.of(i)));
+  for_batches(keys, py::none(), [&](key_batch& batch) {
+    const std::size_t begin = all.size();
+    // Rows that are null have no key, and so no file.
+    const auto fill = [&](std::size_t rows) {
+      while (all.size() < begin + rows) all.append(py::list());
+    };
+    for_hashes(batch, index.hash_function(), [&](std::size_t first, auto hashes) {
+      index.files_of(hashes, lists);
+      for (std::size_t i = 0; i < hashes.size(); ++i) {
+        fill(batch.row_of(first + i));
+        all.append(names_of(index, lists.of(i)));
+      }
+    });
+    fill(batch.rows());
   });
   return all;
 }

@@ -49,8 +49,11 @@ void call(sqlite3_context* context, Arguments... arguments) {
   }
 }
 
+/// The bytes of a blob, or of a text in UTF-8, whatever the encoding of the database is.
 std::string_view bytes_of(sqlite3_value* value) {
-  const void* const data = sqlite3_value_blob(value);
+  const bool is_text = sqlite3_value_type(value) == SQLITE_TEXT;
+  const void* const data = is_text ? sqlite3_value_text(value) : sqlite3_value_blob(value);
+  if (is_text && data == nullptr) throw std::bad_alloc();
   return {static_cast<const char*>(data), static_cast<std::size_t>(sqlite3_value_bytes(value))};
 }
 
@@ -158,6 +161,16 @@ result<double> rate_of(sqlite3_value* value) {
   return parse_rate(fmt::format("{}", sqlite3_value_double(value)));
 }
 
+result<std::uint64_t> capacity_of(sqlite3_value* value) {
+  const int type = sqlite3_value_type(value);
+  if (type == SQLITE_TEXT) return parse_count(bytes_of(value));
+  if (type == SQLITE_BLOB) {
+    return fail(errc::invalid_argument,
+                "a capacity is a number of keys, such as 10000000 or '10M'");
+  }
+  return sql::capacity_of(sqlite3_value_int64(value));
+}
+
 result<void> plan(key_group& group, int count, sqlite3_value** values) {
   const auto has = [=](int i) { return i < count && !is_null(values[i]); };
   if (has(1)) {
@@ -166,7 +179,7 @@ result<void> plan(key_group& group, int count, sqlite3_value** values) {
     group.fpr = *fpr;
   }
   if (has(3)) {
-    const auto capacity = sql::capacity_of(sqlite3_value_int64(values[3]));
+    const auto capacity = capacity_of(values[3]);
     if (!capacity) return fail(capacity.error());
     group.capacity = *capacity;
   }

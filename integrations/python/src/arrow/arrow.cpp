@@ -204,18 +204,41 @@ std::unique_ptr<key_batch> batch_of(const ArrowSchema& schema, part from) {
   raise_no_keys(schema);
 }
 
-/// DuckDB exports UUIDs as text, unless it is told to keep their type. The text is another key.
-void refuse_uuids_as_text(py::handle relation, const ArrowSchema& schema) {
+/// DuckDB exports UUIDs as text, unless it is told to keep their type, and HUGEINTs as decimals.
+/// These are other keys.
+void refuse_other_keys(py::handle relation, const ArrowSchema& schema) {
   if (std::string_view(Py_TYPE(relation.ptr())->tp_name).find("DuckDBPyRelation") ==
           std::string_view::npos ||
       schema.n_children != 1 || is_uuid(*schema.children[0])) {
     return;
   }
   const py::list types(relation.attr("types"));
-  if (types.size() != 1 || py::cast<std::string>(py::str(types[0])) != "UUID") return;
+  const auto type = types.size() == 1 ? py::cast<std::string>(py::str(types[0])) : std::string();
+  if (type == "UUID") {
+    raise(PyExc_TypeError,
+          "DuckDB gives UUIDs as text, which is another key; run SET arrow_lossless_conversion = "
+          "true, or cast them to VARCHAR if their text is the key");
+  }
+  const bool is_decimal = std::string_view(schema.children[0]->format).starts_with("d:");
+  if (is_decimal && (type == "HUGEINT" || type == "UHUGEINT")) {
+    raise(PyExc_TypeError,
+          fmt::format("DuckDB gives a {} as a decimal, which is another key than an integer; cast "
+                      "it to BIGINT, or to VARCHAR if its text is the key",
+                      type));
+  }
+}
+
+/// pandas gives a column of Decimal objects the scale of its longest one, so that the key of a
+/// number would depend on the others.
+void refuse_decimal_objects(py::handle column, const ArrowSchema& schema) {
+  const ArrowSchema& values = schema.n_children == 1 ? *schema.children[0] : schema;
+  if (!std::string_view(values.format).starts_with("d:") || !py::hasattr(column, "dtype") ||
+      py::cast<std::string>(py::str(column.attr("dtype"))) != "object") {
+    return;
+  }
   raise(PyExc_TypeError,
-        "DuckDB gives UUIDs as text, which is another key; run SET arrow_lossless_conversion = "
-        "true, or cast them to VARCHAR if their text is the key");
+        "a Decimal object is not a key, because equal numbers can have different digits; convert "
+        "the column to text, or to a decimal type of Arrow");
 }
 
 /// Calls a method of the object without arguments, and returns its result.
@@ -249,7 +272,8 @@ std::unique_ptr<arrow_column> arrow_column::of(py::handle object) {
     const py::object capsule = arrow::called(object, "__arrow_c_stream__");
     column->stream_.take_from(capsule, "arrow_array_stream");
     column->call(column->stream_.value.get_schema, column->schema_.value);
-    arrow::refuse_uuids_as_text(object, column->schema_.value);
+    arrow::refuse_other_keys(object, column->schema_.value);
+    arrow::refuse_decimal_objects(object, column->schema_.value);
   } else if (py::hasattr(object, "__arrow_c_array__")) {
     const auto pair = py::cast<py::tuple>(arrow::called(object, "__arrow_c_array__"));
     column->only_ = std::make_shared<arrow::held<ArrowArray>>();
