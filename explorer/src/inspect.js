@@ -55,9 +55,9 @@ export function inspectView(view) {
       show(answers, h('li', {class: 'problem', role: 'alert'}, translated(made.error)));
       return;
     }
-    show(answers, made.answers.map(({key, found}) => h('li', {'data-found': String(found)},
-      h('span', {'aria-hidden': 'true'}, found ? '✓' : '✗'), h('code', {}, key),
-      h('span', {class: found ? '' : 'muted'}, t(found ? 'maybe_in' : 'not_in')))));
+    show(answers, made.answers.map(({key, covered, found}) => h('li', {'data-found': covered ? String(found) : 'unknown'},
+      h('span', {'aria-hidden': 'true'}, !covered ? '?' : found ? '✓' : '✗'), h('code', {}, key),
+      h('span', {class: found ? '' : 'muted'}, t(!covered ? 'no_answer' : found ? 'maybe_in' : 'not_in')))));
   }
 
   const refuse = (sentence) =>
@@ -117,7 +117,8 @@ export function inspectView(view) {
           others(made), labels(made.labels))),
       made.locked
         ? h('section', {class: 'card'}, h('h2', {}, h('label', {for: 'secret-key'}, t('secret_key'))), h('p', {}, t('key_needed')), secret, problem)
-        : h('section', {class: 'card'}, h('h2', {}, t('ask_keys')), keys, answers),
+        : h('section', {class: 'card'}, h('h2', {}, t('ask_keys')),
+          made.labels?.keys || made.labels?.partition ? h('p', {class: 'muted'}, t('ask_reader')) : null, keys, answers),
       h('section', {class: 'card'}, h('p', {class: 'muted', style: 'margin-top:0'}, t('picture')), fillMap(made.picture)));
     return [made, keys];
   }

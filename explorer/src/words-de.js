@@ -146,7 +146,7 @@ export const de = {
   ins_size: 'Dateigröße', ins_bits: 'Bits', ins_k: 'Funktionen k', ins_bpk: 'Bits je Schlüssel', ins_planned: 'Geplante Rate', ins_current: 'Rate jetzt', ins_fill: 'Füllung', ins_seed: 'Startwert', ins_key_id: 'Schlüsselkennung', label: 'Etikett {name}',
   secret_key: 'Geheimer Schlüssel', key_needed: 'Die Schlüssel dieses Filters werden mit einem geheimen Schlüssel gehasht. Mit ihm, 32 hexadezimalen Ziffern, lassen sich Schlüssel abfragen. Er verlässt diese Seite nicht.',
   overfilled: 'Überfüllt: Die Rate ist jetzt höher als geplant.', picture: 'Die Nutzdaten vom ersten bis zum letzten Byte. Dunkler heißt: mehr Bits sind gesetzt.', ask_keys: 'Schlüssel abfragen, einer je Zeile',
-  maybe_in: 'vielleicht in der Menge', not_in: 'sicher nicht', unknown: 'zu voll, um es zu sagen', keys_unit: '{n} Schlüssel',
+  maybe_in: 'vielleicht in der Menge', not_in: 'sicher nicht', ask_reader: 'Ein Leser hat die Schlüssel aus Zeilen gemacht (siehe die Angabe). Hier ist die Zeile selbst der Schlüssel; bloomset check benutzt den Leser.', no_answer: 'keine Antwort: Der Filter hat diese Partition nicht', unknown: 'zu voll, um es zu sagen', keys_unit: '{n} Schlüssel',
   bits: 'Bits', counters: 'Zähler',
   why_absent_entry: 'Kein Eintrag passt zu {x}.', why_false_positive_entry: '{x} wurde nie eingefügt, aber ein Eintrag eines anderen Elements passt dazu.',
   why_too_many_entry: 'Der Filter kann kein weiteres Exemplar von {x} zählen. Nichts wurde geändert.',

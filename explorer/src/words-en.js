@@ -128,7 +128,7 @@ export const en = {
   ins_size: 'File size', ins_bits: 'Bits', ins_k: 'Functions k', ins_bpk: 'Bits per key', ins_planned: 'Planned rate', ins_current: 'Rate now', ins_fill: 'Fill', ins_seed: 'Seed', ins_key_id: 'Key identifier', label: 'Label {name}',
   secret_key: 'Secret key', key_needed: 'The keys of this filter are hashed with a secret key. Type it, 32 hexadecimal digits, to look keys up. It does not leave this page.',
   overfilled: 'Overfilled: the rate now is above the planned rate.', picture: 'The payload from its first to its last byte. Darker means more bits set.', ask_keys: 'Look up keys, one per line',
-  maybe_in: 'maybe in the set', not_in: 'certainly not', unknown: 'too full to tell', keys_unit: '{n} keys',
+  maybe_in: 'maybe in the set', not_in: 'certainly not', ask_reader: 'A reader made the keys of lines (see the label). Here a line itself is the key; bloomset check uses the reader.', no_answer: 'no answer: the filter does not have this partition', unknown: 'too full to tell', keys_unit: '{n} keys',
   bits: 'bits', counters: 'counters',
   why_absent_entry: 'No entry matches {x}.', why_false_positive_entry: '{x} was never inserted, but an entry of another element matches it.',
   why_too_many_entry: 'The filter cannot count another copy of {x}. Nothing was changed.',

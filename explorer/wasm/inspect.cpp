@@ -85,7 +85,10 @@ result<json> ask(const json& asked) {
   if (!inspected) return fail(errc::invalid_argument, "no filter is open; drop a file first");
   json answers = json::array();
   for (const std::string& key : asked.value("keys", std::vector<std::string>{})) {
-    answers.push_back({{"key", key}, {"found", inspected->may_contain(key)}});
+    const std::string_view view = key;
+    bool covered = false;
+    inspected->covers(std::span(&view, 1), std::span(&covered, 1));
+    answers.push_back({{"key", key}, {"covered", covered}, {"found", inspected->may_contain(key)}});
   }
   return json{{"answers", answers}};
 }

@@ -18,6 +18,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -46,6 +47,8 @@ const (
 type Error struct {
 	Code    Code
 	Message string
+	// Contained is, for Code Full, how many of the keys of the call are in the filter: the first ones.
+	Contained int
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -324,10 +327,16 @@ func (f *Filter) Hash(key string) (uint64, error) {
 func (f *Filter) change(name string, keys []string) (int, error) {
 	changed := 0
 	err := f.batches(keys, func(first int, values []uint64) error {
-		if err := f.instance.run("", name, values...); err != nil {
-			return err
+		failed := f.instance.run("", name, values...)
+		var full *Error
+		if failed != nil && !(errors.As(failed, &full) && full.Code == Full) {
+			return failed
 		}
 		number, err := f.instance.call("bloomset_number")
+		if full != nil && err == nil {
+			full.Contained = first + int(number)
+			return failed
+		}
 		changed += int(number)
 		return err
 	})
@@ -341,7 +350,7 @@ func (f *Filter) Insert(key string) (bool, error) {
 }
 
 // InsertMany inserts keys in order, and returns how many certainly were new. Code Full means that a key had no room: the
-// keys before it are in the filter.
+// keys before it, Contained of the error, are in the filter.
 func (f *Filter) InsertMany(keys []string) (int, error) { return f.change("bloomset_insert", keys) }
 
 // Erase takes back one insert of a key; false if it certainly is not a member. Erase only keys that were inserted.

@@ -279,8 +279,15 @@ func TestChanges(t *testing.T) {
 		t.Error(err)
 	}
 	small, _ := New(Request{Kind: "cuckoo", Capacity: 8})
-	if _, err := small.InsertMany(users(1000)); !isCode(err, Full) {
-		t.Error(err)
+	_, err = small.InsertMany(users(1000))
+	var full *Error
+	if !errors.As(err, &full) || full.Code != Full || full.Contained < 8 || full.Contained > 100 {
+		t.Fatal(err)
+	}
+	for _, key := range users(full.Contained) {
+		if !small.Contains(key) {
+			t.Error(key)
+		}
 	}
 	if _, err := New(Request{Capacity: 1e10}); !isCode(err, OutOfMemory) {
 		t.Error(err)

@@ -59,7 +59,7 @@ func newInstance() (*instance, error) {
 	config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize")
 	module, err := program.runtime.InstantiateModule(context.Background(), program.code, config)
 	if err != nil {
-		return nil, &Error{OutOfMemory, "there is not enough memory for another filter: " + err.Error()}
+		return nil, &Error{Code: OutOfMemory, Message: "there is not enough memory for another filter: " + err.Error()}
 	}
 	in := &instance{module: module, memory: module.Memory(), functions: map[string]api.Function{},
 		mayContain: module.ExportedFunction("bloomset_may_contain")}
@@ -77,7 +77,7 @@ func newInstance() (*instance, error) {
 
 func (in *instance) close() {
 	if in.ended == nil {
-		in.ended = &Error{InvalidArgument, "the filter is closed; open it again"}
+		in.ended = &Error{Code: InvalidArgument, Message: "the filter is closed; open it again"}
 		in.module.Close(context.Background())
 	}
 }
@@ -94,7 +94,7 @@ func (in *instance) call(name string, values ...uint64) (uint64, error) {
 	}
 	results, err := function.Call(context.Background(), values...)
 	if err != nil {
-		reason := &Error{OutOfMemory, "there is not enough memory for this filter; use a smaller one, or the command line"}
+		reason := &Error{Code: OutOfMemory, Message: "there is not enough memory for this filter; use a smaller one, or the command line"}
 		full, asked := in.module.ExportedFunction("bloomset_is_out_of_memory").Call(context.Background())
 		if asked != nil || full[0] == 0 {
 			reason.Message = "the module ended: " + strings.SplitN(err.Error(), "\n", 2)[0] + "; open the filter again"
@@ -123,7 +123,7 @@ func (in *instance) run(source, name string, values ...uint64) error {
 	if rest, found := strings.CutPrefix(message, "the bytes: "); found {
 		message = source + ": " + rest
 	}
-	return &Error{Code(status), message}
+	return &Error{Code: Code(status), Message: message}
 }
 
 // A copy of the last answer.
@@ -142,11 +142,11 @@ func (in *instance) answer() ([]byte, error) {
 
 func (in *instance) alloc(size int) (uint32, error) {
 	if uint64(size) > 0xffff0000 {
-		return 0, &Error{OutOfMemory, "a filter of 4 GiB or more is too large for this package; use the command line"}
+		return 0, &Error{Code: OutOfMemory, Message: "a filter of 4 GiB or more is too large for this package; use the command line"}
 	}
 	at, err := in.call("bloomset_alloc", uint64(size))
 	if err == nil && at == 0 {
-		err = &Error{OutOfMemory, "there is not enough memory for this filter; use a smaller one, or the command line"}
+		err = &Error{Code: OutOfMemory, Message: "there is not enough memory for this filter; use a smaller one, or the command line"}
 	}
 	return uint32(at), err
 }

@@ -1,25 +1,21 @@
 // Filters of every kind: opened, queried, built, changed and written.
 
-import {Instance} from './lib/instance.js';
 import {Filter, checkKey, openIn} from './lib/filter.js';
 import {FollowedFilter} from './lib/follow.js';
-import {bytesOf, compile} from './lib/source.js';
+import {PackageModule, bytesOf} from './lib/source.js';
 import {webCrypto} from './lib/webcrypto.js';
 
 export {Filter, FollowedFilter};
 export {BloomsetError} from './lib/error.js';
 
-let module;
+const module = new PackageModule(() => new URL('./bloomset.wasm', import.meta.url));
 
 /** The module to use, where a program can load it neither from a file nor by fetch. */
 export function useModule(compiled) {
-  module = compiled;
+  module.use(compiled);
 }
 
-async function newInstance() {
-  module ??= compile(new URL('./bloomset.wasm', import.meta.url));
-  return Instance.of(await module);
-}
+const newInstance = () => module.instance();
 
 // Names and values of a request, one after the other.
 function textsOf(request) {
@@ -99,6 +95,7 @@ export async function build(keys, request = {}) {
 export async function plan(request) {
   const instance = await newInstance();
   const {key, ...fields} = request;
+  delete fields.labels;  // they need no memory
   runRequest(instance, 'bloomset_plan', fields, key);
   return instance.json();
 }

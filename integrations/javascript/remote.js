@@ -3,8 +3,7 @@
 import {BloomsetError} from './lib/error.js';
 import {SmallReader, checkKey, instanceOf} from './lib/filter.js';
 import {Connection, RangedFile, addressOf, joinNear} from './lib/http.js';
-import {Instance} from './lib/instance.js';
-import {compile} from './lib/source.js';
+import {PackageModule} from './lib/source.js';
 
 export {BloomsetError};
 
@@ -28,7 +27,7 @@ export class RemoteFilter extends SmallReader {
     return (await this.hasMany([key]))[0];
   }
   hasMany(keys) {
-    const all = [...keys];
+    const all = Array.from(keys, asTheyAre);
     // One after the other, so that none reads what another one is reading.
     const answers = this.#last.then(async () => {
       await this.#fetchFor(all);
@@ -61,6 +60,12 @@ export class RemoteFilter extends SmallReader {
   }
 }
 
+// The caller may change bytes before they are read.
+function asTheyAre(key) {
+  if (ArrayBuffer.isView(key)) return new Uint8Array(key.buffer, key.byteOffset, key.byteLength).slice();
+  return key instanceof ArrayBuffer ? key.slice(0) : key;
+}
+
 function rangesIn(answer) {
   const numbers = new Uint32Array(answer.buffer);
   return Array.from({length: numbers.length / 2}, (_, i) => [numbers[2 * i], numbers[2 * i + 1]]);
@@ -70,11 +75,11 @@ function put(instance, at, bytes) {
   instance.lend(bytes, (from) => instance.run('bloomset_put_part', [at, from, bytes.length]));
 }
 
-let module;
+const module = new PackageModule(() => new URL('./bloomset-remote.wasm', import.meta.url));
 
 /** The module to use, where a program can load it neither from a file nor by fetch. */
 export function useModule(compiled) {
-  module = compiled;
+  module.use(compiled);
 }
 
 /** Opens a filter with 64-bit hashes where it is on a web server, without downloading it. */
@@ -84,8 +89,7 @@ export async function openRemote(address, {key, ...limits} = {}) {
   const name = String(url);
   const connection = new Connection(limits);
   const file = new RangedFile(url, connection);
-  module ??= compile(new URL('./bloomset-remote.wasm', import.meta.url));
-  const [instance, first] = await Promise.all([Promise.resolve(module).then((ready) => Instance.of(ready)), file.begin(FIRST_BYTES)]);
+  const [instance, first] = await Promise.all([module.instance(), file.begin(FIRST_BYTES)]);
   if (file.size > MAX_FILE) {
     throw new BloomsetError('unsupported', `${name}: the filter has ${file.size} bytes, more than the 2 GiB that can be `
       + 'queried so; use the command line');

@@ -24,7 +24,12 @@ class PublishedFolder {
       this.#read = async (name) => (await bytesOf(this.nameOf(name))).bytes;
       this.#place = String(folder).replace(/\/?$/, '/');
     } else {
-      const url = addressOf(String(folder).replace(/\/?$/, '/'));
+      const url = addressOf(folder);
+      if (url.search || url.hash) {
+        throw new TypeError(`${url.origin}${url.pathname}: the address of a folder has no query, because its files would not get it; give a `
+          + 'fetch of your own that adds it');
+      }
+      url.pathname = url.pathname.replace(/\/?$/, '/');
       const connection = new Connection(limits);
       this.#read = (name, most) => connection.download(new URL(name, url), most, REVALIDATED.includes(name) ? 'no-cache' : 'default');
       this.#place = String(url);
@@ -169,7 +174,8 @@ export class FollowedFilter extends WholeReader {
     const {text, ...signed} = await from.manifest(this.#publicKey);
     const name = from.nameOf(MANIFEST);
     const manifest = readManifest(text, name);
-    if (manifest.valid_until !== undefined && Date.parse(manifest.valid_until) < Date.now()) {
+    // A date that is none, such as of a 13th month, is over.
+    if (manifest.valid_until !== undefined && !(Date.parse(manifest.valid_until) >= Date.now())) {
       throw new BloomsetError('incompatible', `${name}: it was valid until ${manifest.valid_until}; fetch again when there is a new one`);
     }
     if (last && manifest.sequence < last.manifest.sequence) {

@@ -10,6 +10,7 @@ const ANSWER_BYTES = 256;  // of a part's headers, generously
 const MAX_PARTS = 64;
 const MAX_PARTED_BYTES = 1 << 20;
 const AT_ONCE = 6;  // requests of one range each
+const MAX_DELAY = 2 ** 31 - 1;  // milliseconds of a timer
 
 const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
@@ -49,13 +50,15 @@ export class Connection {
 
   /**
    * The answer to a request: status, headers and bytes. `begin()` returns the Range header, or "", and is called before each
-   * try. `take(response, chunk)` receives the body of an answer that `accepts`; what it throws is final.
+   * try; if it returns undefined, nothing is left to request, and there is no answer. `take(response, chunk)` receives the body of an answer that `accepts`; what it throws is final.
    */
   async get(url, cache, accepts, begin, take) {
     for (let tries = 1; ; ++tries) {
       let why;
+      const range = begin();
+      if (range === undefined) return undefined;
       try {
-        const response = await this.#send(url, cache, begin(), accepts, take);
+        const response = await this.#send(url, cache, range, accepts, take);
         if (accepts(response.status)) return response;
         why = failureOfStatus(url, response.status);
         if (!TRANSIENT.has(response.status)) throw why;
@@ -82,7 +85,8 @@ export class Connection {
     // A server that sends nothing for so long has ended.
     const wait = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => control.abort(new Error(`the server sends nothing for ${this.#timeout} s`)), 1000 * this.#timeout);
+      timer = setTimeout(() => control.abort(new Error(`the server sends nothing for ${this.#timeout} s`)),
+        Math.min(1000 * this.#timeout, MAX_DELAY));
     };
     try {
       wait();
@@ -136,13 +140,20 @@ export class Connection {
     let have = 0;
     let skip = 0;  // bytes of this answer that are there already
     let isFirst = true;
-    await this.get(url, cache, (status) => status === 200 || (status === 206 && have > 0), () => {
+    let version;  // of the first answer
+    const changed = () => new BloomsetError('incompatible', `${url}: the file on the server has changed meanwhile; fetch it again`);
+    const response = await this.get(url, cache, (status) => status === 200 || (have > 0 && (status === 206 || status === 416)), () => {
       isFirst = true;
       return have > 0 ? `bytes=${have}-` : '';
     }, (response, chunk) => {
+      if (response.status === 416) return;
       if (isFirst) {
         isFirst = false;
         skip = response.status === 200 ? have : 0;
+        const now = response.headers.get('etag') ?? response.headers.get('last-modified');
+        version ??= now;
+        const begin = parseContentRange(response.headers.get('content-range'))?.begin ?? have;
+        if (have > 0 && (version !== now || (response.status === 206 && begin !== have))) throw changed();
       }
       const skipped = Math.min(skip, chunk.length);
       skip -= skipped;
@@ -151,6 +162,8 @@ export class Connection {
       if (have > most) throw new BloomsetError('corrupt', `${url}: the file has more than the ${most} bytes that it may have`);
       chunks.push(chunk.subarray(skipped));
     });
+    // The connection broke behind the last byte.
+    if (response.status === 416 && response.headers.get('content-range') !== `bytes */${have}`) throw failureOfStatus(url, 416);
     return joined(chunks, have);
   }
 }
@@ -334,7 +347,7 @@ export class RangedFile {
     let range;
     const response = await this.#connection.get(this.url, 'no-store', isPartOrWhole, () => {
       range = undefined;
-      return `bytes=${begin}-${end - 1}`;
+      return begin < end ? `bytes=${begin}-${end - 1}` : undefined;
     }, (answer, chunk) => {
       if (answer.status === 200) throw this.#wholeOrChanged(answer);
       range ??= this.#rangeOf(answer, begin, end);

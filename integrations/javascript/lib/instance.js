@@ -105,8 +105,8 @@ export class Instance {
 
   /** A copy of the last answer. */
   answer() {
-    const at = this.call('bloomset_answer');
-    return this.bytes.slice(at, at + this.call('bloomset_answer_size'));
+    const at = this.call('bloomset_answer') >>> 0;
+    return this.bytes.slice(at, at + (this.call('bloomset_answer_size') >>> 0));
   }
   text() {
     return decoder.decode(this.answer());
@@ -126,8 +126,9 @@ export class Instance {
   free(at) {
     this.call('bloomset_free', at);
   }
-  /** Memory with these bytes. */
-  put(bytes) {
+  /** Memory with the bytes of a view. */
+  put(view) {
+    const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
     if (bytes.length > 0xffff0000) throw new BloomsetError('out_of_memory', OUT_OF_MEMORY);
     const at = this.alloc(bytes.length);
     this.bytes.set(bytes, at);

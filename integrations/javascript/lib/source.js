@@ -1,6 +1,7 @@
 // Bytes from wherever a program has them.
 
 import {BloomsetError} from './error.js';
+import {Instance} from './instance.js';
 
 // Node, Deno and Bun have files, and node:fs to read them.
 const hasFiles = Boolean(globalThis.process?.versions?.node ?? globalThis.Deno ?? globalThis.Bun);
@@ -49,8 +50,27 @@ export async function bytesOf(source) {
   return {bytes: await responseBytes(await fetch(source), name), name};
 }
 
-/** Compiles the module in a file of this package. */
-export async function compile(url) {
+/** A module of this package, which is compiled for the first instance. A failure is not remembered. */
+export class PackageModule {
+  #url;  // a function, as some bundlers have no import.meta.url
+  #compiled;
+
+  constructor(url) {
+    this.#url = url;
+  }
+  use(compiled) {
+    this.#compiled = compiled;
+  }
+  async instance() {
+    this.#compiled ??= compile(this.#url()).catch((error) => {
+      this.#compiled = undefined;
+      throw error;
+    });
+    return Instance.of(await this.#compiled);
+  }
+}
+
+async function compile(url) {
   if (hasFiles && url.protocol === 'file:') return WebAssembly.compile(await fileBytes(url));
   const response = await fetch(url);
   if (!response.ok) {

@@ -158,6 +158,15 @@ test('secret keys', async () => {
   await assert.rejects(build(users, {key, seed: 7}), {message: 'a filter has a seed or a key; give one of them'});
 });
 
+test('a secret key is its bytes in any view, and nothing else is one', async () => {
+  const key = await newKey();
+  const sealed = await build(users, {kind: 'fuse', key});
+  for (const view of [new Uint32Array(key.buffer.slice(0)), new DataView(key.buffer), new Uint16Array(key.buffer.slice(0))]) {
+    assert.deepEqual((await build(users, {kind: 'fuse', key: view})).toBytes(), sealed.toBytes());
+    assert.ok((await open(sealed.toBytes(), {key: view})).has('user1'));
+  }
+});
+
 test('two sets', async () => {
   const revoked = users.filter((_, i) => i % 10 === 0);
   const filter = await build(revoked, {kind: 'exact', others: users});

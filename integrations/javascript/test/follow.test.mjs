@@ -122,3 +122,28 @@ test('a transfer that breaks off continues where it ended', async () => {
   assert.deepEqual(ranges, [0, 7000, 14_000]);
   assert.equal((await list.refresh()).bytes, JSON.stringify(manifest).length);
 });
+
+test('a connection that breaks behind the last byte', async () => {
+  await publish(['ann'], 1);
+  const whole = served();
+  const fetch = async (url, {headers}) => {
+    const bytes = new Uint8Array(await (await whole(url)).arrayBuffer());
+    if (headers.Range) return new Response(null, {status: 416, headers: {'content-range': `bytes */${bytes.length}`}});
+    let sent = false;
+    return new Response(new ReadableStream({pull(controller) {
+      if (sent) controller.error(new Error('cut'));
+      else controller.enqueue(bytes);
+      sent = true;
+    }}));
+  };
+  assert.ok((await follow(ADDRESS, {fetch})).has('ann'));
+});
+
+test('an address with a query, and a date that is none', async () => {
+  await assert.rejects(follow('http://lists.example/pub?token=abc', {fetch: served()}), (error) => {
+    assert.ok(error instanceof TypeError && /has no query/.test(error.message) && !/abc/.test(error.message));
+    return true;
+  });
+  await publish(['ann'], 9, {more: {valid_until: '2999-13-01T00:00:00Z'}});
+  await assert.rejects(follow(ADDRESS, {fetch: served()}), {code: 'incompatible', message: /was valid until 2999-13-01/});
+});

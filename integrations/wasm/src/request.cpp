@@ -1,6 +1,7 @@
 #include "request.hpp"
 
 #include <bloomset/defaults.hpp>
+#include <bloomset/plan/limits.hpp>
 #include <bloomset/plan/units.hpp>
 #include <charconv>
 
@@ -43,9 +44,14 @@ result<void> read_field(request& to, std::string_view name, std::string_view tex
   if (name == "fpr") return read(name, text, parse_rate, to.plan.fpr);
   if (name == "bits") return read(name, text, parse_count, to.plan.bits);
   if (name == "memory") {
-    auto ok = read(name, text, parse_bytes, to.plan.bits);
-    to.plan.bits *= 8;
-    return ok;
+    std::uint64_t bytes = 0;
+    if (auto ok = read(name, text, parse_bytes, bytes); !ok) return ok;
+    if (bytes > max_bits / 8) {
+      return detail::format_failure(errc::invalid_argument, "{}: {} is more than any filter has",
+                                    name, text);
+    }
+    to.plan.bits = 8 * bytes;
+    return {};
   }
   if (name == "hashes") {
     std::uint64_t hashes = 0;

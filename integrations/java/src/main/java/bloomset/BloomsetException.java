@@ -10,6 +10,7 @@ public final class BloomsetException extends RuntimeException {
     }
 
     private final Code code;
+    private long contained;
 
     BloomsetException(Code code, String message) {
         super(message);
@@ -19,5 +20,14 @@ public final class BloomsetException extends RuntimeException {
     /** The class of the failure. */
     public Code code() {
         return code;
+    }
+
+    /** For code FULL, how many of the keys of the call are in the filter: the first ones. */
+    public long contained() {
+        return contained;
+    }
+
+    void setContained(long keys) {
+        contained = keys;
     }
 }

@@ -82,7 +82,7 @@ public final class Filter {
 
     /** A filter of kind exact, without errors among members and others. */
     public static Filter buildExact(Iterable<String> members, Iterable<String> others, Request request) {
-        return buildOfBytes(encoded(members), encoded(others), request.option("kind", "exact"));
+        return buildOfBytes(encoded(members), encoded(others), request.copy().option("kind", "exact"));
     }
 
     /** A filter of keys that are bytes. */
@@ -227,9 +227,16 @@ public final class Filter {
 
     private synchronized long change(String name, Iterable<byte[]> keys) {
         long[] changed = {0};
+        long[] done = {0};
         wasm.batches(keys.iterator(), (bytes, ends, count) -> {
-            wasm.run("", name, bytes, ends, count);
+            try {
+                wasm.run("", name, bytes, ends, count);
+            } catch (BloomsetException failure) {
+                if (failure.code() == BloomsetException.Code.FULL) failure.setContained(done[0] + wasm.call("bloomset_number"));
+                throw failure;
+            }
             changed[0] += wasm.call("bloomset_number");
+            done[0] += count;
         });
         return changed[0];
     }

@@ -15,6 +15,15 @@ public final class Request {
 
     private Request() {}
 
+    /** A request that can be changed without changing this one. */
+    Request copy() {
+        Request same = new Request();
+        same.fields.putAll(fields);
+        same.labels.putAll(labels);
+        same.key = key;
+        return same;
+    }
+
     /** A request for the default kind, blocked_bloom. */
     public static Request of() {
         return new Request();

@@ -6,6 +6,7 @@ import com.dylibso.chicory.runtime.Instance;
 import com.dylibso.chicory.runtime.Memory;
 import com.dylibso.chicory.wasm.ChicoryException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -35,6 +36,7 @@ final class Wasm {
         instance = Instance.builder(CompiledModule.load()).withMachineFactory(CompiledModule::create).build();
         memory = instance.memory();
         mayContain = instance.export("bloomset_may_contain");
+        instance.export("_initialize").apply();
         keysAt = alloc(BATCH_BYTES);
         endsAt = alloc(4 * BATCH_KEYS);
         answersAt = alloc(8 * BATCH_KEYS);
@@ -115,28 +117,39 @@ final class Wasm {
         return answer;
     }
 
-    /** Passes byte strings on in batches. */
+    /**
+     * Passes byte strings on in batches. The iterator may use this instance, so a batch is written to its memory only when it
+     * is whole.
+     */
     void batches(Iterator<byte[]> keys, Batch use) {
-        int count = 0;
+        List<byte[]> batch = new ArrayList<>();
         int used = 0;
         while (keys.hasNext()) {
             byte[] key = keys.next();
-            if (count == BATCH_KEYS || used + key.length > BATCH_BYTES) {
-                if (count > 0) use.pass(keysAt, endsAt, count);
-                count = used = 0;
+            if (batch.size() == BATCH_KEYS || used + key.length > BATCH_BYTES) {
+                pass(batch, use);
+                batch.clear();
+                used = 0;
             }
-            if (key.length > BATCH_BYTES) { // longer than a whole batch
-                int at = put(key);
-                memory.writeI32(endsAt, key.length);
-                use.pass(at, endsAt, 1);
-                free(at);
-                continue;
-            }
-            memory.write(keysAt + used, key);
+            batch.add(key);
             used += key.length;
-            memory.writeI32(endsAt + 4 * count++, used);
         }
-        if (count > 0) use.pass(keysAt, endsAt, count);
+        pass(batch, use);
+    }
+
+    private void pass(List<byte[]> batch, Batch use) {
+        if (batch.isEmpty()) return;
+        byte[] first = batch.get(0);
+        int at = first.length <= BATCH_BYTES ? keysAt : alloc(first.length); // longer than a whole batch: alone in it
+        int end = 0;
+        for (int i = 0; i < batch.size(); ++i) {
+            byte[] key = batch.get(i);
+            memory.write(at + end, key);
+            end += key.length;
+            memory.writeI32(endsAt + 4 * i, end);
+        }
+        use.pass(at, endsAt, batch.size());
+        if (at != keysAt) free(at);
     }
 
     /** Passes names and values on in one call, with a secret key or null as the last value if `hasKey`. */

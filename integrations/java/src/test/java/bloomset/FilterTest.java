@@ -46,6 +46,20 @@ class FilterTest {
     }
 
     @Test
+    void anIteratorMayQueryTheFilter() {
+        Filter filter = Filter.create(Request.of("bloom").capacity(1000));
+        filter.addAll(() -> users(0, 500).stream().filter(key -> !filter.contains(key)).iterator());
+        for (String key : users(0, 500)) assertTrue(filter.contains(key), key);
+    }
+
+    @Test
+    void aRequestIsNotChanged() {
+        Request request = Request.of();
+        Filter.buildExact(users(0, 10), users(10, 100), request);
+        assertEquals("blocked_bloom", Filter.build(users(0, 10), request).info().get("kind"));
+    }
+
+    @Test
     void keysOfEveryLength() {
         List<String> keys = new ArrayList<>();
         for (int n : new int[] {0, 1, 40, 1000, Wasm.BATCH_BYTES - 1, Wasm.BATCH_BYTES, Wasm.BATCH_BYTES + 1, 500_000, 5}) {
@@ -78,7 +92,10 @@ class FilterTest {
         assertTrue(copy.contains("cid"));
         assertFalse(filter.contains("cid"));
         Filter small = Filter.create(Request.of("cuckoo").capacity(8));
-        assertEquals(Code.FULL, codeOf(() -> small.addAll(users(0, 1000))));
+        BloomsetException full = assertThrows(BloomsetException.class, () -> small.addAll(users(0, 1000)));
+        assertEquals(Code.FULL, full.code());
+        assertTrue(full.contained() > 7 && full.contained() < 100);
+        for (String key : users(0, (int) full.contained())) assertTrue(small.contains(key));
         assertEquals(Code.OUT_OF_MEMORY, codeOf(() -> Filter.create(Request.of().capacity(10_000_000_000L))));
         assertEquals(Code.INVALID_ARGUMENT, codeOf(() -> Filter.create(Request.of("blom").capacity(10))));
     }
