@@ -20,7 +20,7 @@ from records import Results, built, line_limit, query, ratio
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KINDS = "docs/how-it-works/kinds/"
 BENCHMARKS = "docs/how-it-works/benchmarks.md"
-OTHER_CPUS = [ROOT / "bench" / "results" / name for name in ("avx2.jsonl", "intel.jsonl")]
+OTHER_CPUS = [ROOT / "bench" / "results" / name for name in ("avx2.jsonl", "intel.jsonl", "zen3.jsonl")]
 DECISIONS = "docs/maintain/decisions/"
 M, M100, GROWN = 10**6, 10**8, 2**27
 HALF = "1 M keys, 1%, half of the queried keys members"
