@@ -33,6 +33,9 @@ export interface ReaderInfo {
   seed: bigint;
   labels: Record<string, string>;
   exceptions?: number;
+  /** The number of layers, and of the keys that they were made of. */
+  layers?: number;
+  layer_keys?: number;
 }
 
 /** A filter that is queried. */
