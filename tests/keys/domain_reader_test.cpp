@@ -20,6 +20,7 @@ TEST(domain_reader, a_name_has_one_form) {
                    "B\xc3\xbc"
                    "cher.example"),
             texts{"xn--bcher-kva.example"});
+  EXPECT_EQ(listed("domain", "\xe2\x98\x83.example"), texts{"xn--n3h.example"});  // a snowman
   EXPECT_EQ(listed("domain", "_dmarc.a.example"), texts{"_dmarc.a.example"});
   EXPECT_EQ(listed("domain",
                    "r1---A.b\xc3\xbc"

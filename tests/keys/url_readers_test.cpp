@@ -29,6 +29,14 @@ TEST(url_reader, the_key_is_the_normal_form_whatever_it_is_read_for) {
   }
 }
 
+TEST(url_reader, symbols_of_a_host_have_punycode_too) {
+  for (const auto reader : {"url", "safe-browsing"}) {
+    EXPECT_EQ(keys_of(reader, "http://\xe2\x98\x83.example/", purpose::insert),
+              keys_of(reader, "http://xn--n3h.example/", purpose::insert))
+        << reader;
+  }
+}
+
 TEST(safe_browsing, a_line_of_a_list_has_the_key_of_its_exact_expression) {
   for (const auto line :
        {"foo.com/", "http://foo.com/", "https://u@Foo.com:443/./#top", "foo.com"}) {
