@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <idn2.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -10,10 +11,10 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 
-#include "punycode.hpp"
 #include "url_text.hpp"
 #include "utf8.hpp"
 
@@ -106,6 +107,37 @@ bool is_forbidden(char c) noexcept {
   return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f ||
          std::string_view("#%/:<>?@[\\]^|").find(c) != std::string_view::npos;
 }
+
+/// Whether the two mappings of UTS #46 differ for a label: by one of four characters.
+bool has_deviation(std::string_view label) noexcept {
+  constexpr std::array<std::string_view, 4> all = {"\xc3\x9f", "\xcf\x82", "\xe2\x80\x8c",
+                                                   "\xe2\x80\x8d"};
+  for (const std::string_view one : all) {
+    if (label.find(one) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+result<std::string> ascii_label(std::string_view label) {
+  if (label.find('\0') != std::string_view::npos) {  // libidn2 reads C strings
+    return fail(errc::invalid_argument, "it has a zero byte");
+  }
+  const std::string terminated(label);
+  char* made = nullptr;
+  int status = idn2_to_ascii_8z(terminated.c_str(), &made, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
+  // libidn2 also refuses what IDNA2008 disallows, such as symbols, unless the mapping is the
+  // transitional one.
+  if (status == IDN2_DISALLOWED && !has_deviation(label)) {
+    status = idn2_to_ascii_8z(terminated.c_str(), &made, IDN2_NFC_INPUT | IDN2_TRANSITIONAL);
+  }
+  if (status != IDN2_OK) return fail(errc::invalid_argument, idn2_strerror(status));
+  const std::unique_ptr<char, void (*)(void*)> owner(made, idn2_free);
+  return std::string(made);
+}
+
+namespace {
 
 /// Appends a label in Punycode. A label that has none is appended unchanged: with bytes that are
 /// not UTF-8, characters that UTS #46 does not allow, or more than 63 characters. Browsers refuse

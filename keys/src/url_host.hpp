@@ -36,6 +36,10 @@ std::optional<ipv6_groups> parse_ipv6(std::string_view text) noexcept;
 /// The text of RFC 5952, in brackets.
 std::string ipv6_text(const ipv6_groups& groups);
 
+/// A label of a host name, or several, in ASCII by UTS #46, non-transitional, as browsers convert
+/// it (symbols are allowed). Fails with a sentence's end: the reason. O(size) for each label.
+result<std::string> ascii_label(std::string_view label);
+
 /// A lower-case host with each label beyond ASCII in Punycode. Labels are converted one by one, so
 /// a label that cannot be converted stays unchanged and does not affect the others.
 std::string in_punycode(std::string_view host);

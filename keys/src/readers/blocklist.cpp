@@ -64,8 +64,8 @@ bool has_comment(std::string_view line) noexcept {
   return false;
 }
 
-/// What is queried: the page, the root, and the folders down to the third below it; the host, and
-/// its last five parts at most (url.hpp).
+/// A query asks for the page, the root, and the folders down to the third below the root, each of
+/// the host and of its last five parts at most (url.hpp).
 constexpr std::ptrdiff_t max_queried_slashes = 4;
 constexpr std::ptrdiff_t max_queried_parts = 5;
 

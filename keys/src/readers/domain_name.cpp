@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "punycode.hpp"
 #include "text.hpp"
+#include "url_host.hpp"
 #include "utf8.hpp"
 
 namespace bloomset::keys {

@@ -99,7 +99,7 @@ def test_links_are_not_followed_and_what_is_unread_is_said(run, tree):
     (tree / "z").mkdir()
     said = run("check", "known", "--files", "tree", "--files", "tree/a.txt").ok()
     assert said.out == KNOWN + b"tree/a.txt\n"
-    # What is given itself may be a link.
+    # A root may be a link.
     (tree / "link").symlink_to(tree / "a.txt")
     assert run("check", "known", "--files", "tree/link").ok().out == b"tree/link\n"
     run("check", "known", "--files", "none").refused("--files none: there is no such file or folder")
