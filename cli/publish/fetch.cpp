@@ -118,7 +118,8 @@ class reader {
 struct present_filter {
   mapped_storage base;
   std::string sha256;
-  std::map<std::string, byte_vector> layers;
+  std::vector<byte_vector> layers;
+  std::map<std::string, std::size_t> places;  // in layers, by SHA-256
 };
 
 /// The file, or nothing if there is none or a damaged one. Another file than a filter is a failure.
@@ -135,8 +136,9 @@ result<std::optional<present_filter>> look_at(const std::string& name) {
                 name + ": this is not a filter, and would be replaced; give another name");
   }
   present_filter present;
-  for (const byte_vector& layer : stored->header.layers.all()) {
-    present.layers.emplace(sha256_of(layer), layer);
+  present.layers = stored->header.layers.all();
+  for (std::size_t i = 0; i < present.layers.size(); ++i) {
+    present.places.emplace(sha256_of(present.layers[i]), i);
   }
   if (stored->header.layers.empty()) {
     present.base = *bytes;
@@ -185,6 +187,14 @@ struct steps {
   bool changed() const noexcept { return patches != 0 || layers != 0 || whole; }
 };
 
+result<mapped_storage> whole_base(reader& from, const manifest& now, steps& did) {
+  auto bytes = from.read(now.base);
+  if (!bytes) return fail(std::move(bytes.error()));
+  did.whole = true;
+  auto owner = std::make_shared<byte_vector>(std::move(*bytes));
+  return mapped_storage(owner, *owner);
+}
+
 /// The base of the manifest: the present one, that one with patches, or the whole file.
 result<mapped_storage> get_base(const arguments& given, reader& from, const manifest& now,
                                 const std::optional<present_filter>& present, steps& did) {
@@ -192,15 +202,13 @@ result<mapped_storage> get_base(const arguments& given, reader& from, const mani
   const auto patches = present ? now.patches_from(present->sha256) : std::vector<published_patch>();
   std::uint64_t sum = 0;
   for (const published_patch& patch : patches) sum += patch.file.bytes;
-  if (patches.empty() || sum >= now.base.bytes) {
-    auto bytes = from.read(now.base);
-    if (!bytes) return fail(std::move(bytes.error()));
-    did.whole = true;
-    auto owner = std::make_shared<byte_vector>(std::move(*bytes));
-    return mapped_storage(owner, *owner);
-  }
+  if (patches.empty() || sum >= now.base.bytes) return whole_base(from, now, did);
+  // A chain of short patches could otherwise make a file of any size. A base that has grown by more
+  // than one patch may make it grow is read whole.
+  const std::uint64_t most = 4 * std::uint64_t{present->base.bytes().size()} + (1 << 16);
   mapped_storage base = present->base;
   for (const published_patch& patch : patches) {
+    if (base.bytes().size() > most) return whole_base(from, now, did);
     const auto bytes = from.read(patch.file);
     if (!bytes) return fail(bytes.error());
     auto made = apply_patch(base, given.file, *bytes, from.shown(patch.file.name));
@@ -223,9 +231,9 @@ result<layer_list> get_layers(reader& from, const manifest& now,
   std::vector<byte_vector> layers;
   for (const published_layer& layer : now.layers) {
     if (present) {
-      const auto at = present->layers.find(layer.file.sha256);
-      if (at != present->layers.end()) {
-        layers.push_back(at->second);
+      const auto at = present->places.find(layer.file.sha256);
+      if (at != present->places.end()) {
+        layers.push_back(present->layers[at->second]);
         continue;
       }
     }
@@ -260,12 +268,12 @@ result<status> follow(const arguments& given, reader& from) {
   if (!stored) return fail(stored.error());
   auto layers = get_layers(from, *now, *present, *base, did);
   if (!layers) return fail(std::move(layers.error()));
-  const bool fewer = *present && (*present)->layers.size() != layers->all().size();
+  const bool has_other_layers = *present && (*present)->layers != layers->all();
   if (!layers->all().empty() && !filter_hasher::is_one(stored->header.hash)) {
     return fail(errc::corrupt, from.shown(now->base.name) +
                                    ": its layers need hashes of 64 bits; tell the publisher");
   }
-  if (did.changed() || fewer) {
+  if (did.changed() || has_other_layers) {
     stored->header.layers = std::move(*layers);
     const filter_image image{stored->header, stored->parameters, {stored->payload.bytes()}};
     if (auto ok = replacing(given.file, [&] { return write_file(image, given.file); }); !ok) {

@@ -25,30 +25,42 @@ std::set<std::string> names_of(const manifest& all) {
   return names;
 }
 
+/// Whether publish makes files of that name. Others in the folder are the user's.
+bool is_ours(std::string_view name) {
+  if (name.ends_with(".patch")) {
+    return name.size() == 16 + 1 + 16 + 6 && is_short_name(name.substr(0, 16)) && name[16] == '-' &&
+           is_short_name(name.substr(17, 16));
+  }
+  return (name.ends_with(".bloom") || name.ends_with(".layer")) &&
+         is_short_name(name.substr(0, name.size() - 6));
+}
+
 void remove_others(const folder_change& change) {
   auto keep = names_of(change.after);
   if (change.before) keep.merge(names_of(*change.before));
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(change.folder, ignored)) {
     const std::string name = entry.path().filename().string();
-    const bool is_ours =
-        name.find_first_not_of("0123456789abcdef-") == name.find('.') &&
-        (name.ends_with(".bloom") || name.ends_with(".patch") || name.ends_with(".layer"));
-    if (is_ours && !keep.contains(name)) fs::remove(entry.path(), ignored);
+    if (is_ours(name) && !keep.contains(name)) fs::remove(entry.path(), ignored);
   }
 }
 
 }  // namespace
 
+result<void> make_folder(const std::string& name) {
+  std::error_code wrong;
+  fs::create_directory(name, wrong);
+  if (fs::is_directory(name, wrong)) return {};
+  if (fs::exists(name, wrong)) {
+    return fail(errc::invalid_argument,
+                name + ": this is not a folder; name the folder first, and then the filter");
+  }
+  return fail(errc::io, name + ": the folder cannot be created; name one in a folder that exists");
+}
+
 result<folder_change> open_folder(const std::string& name) {
   folder_change change;
   change.folder = name;
-  std::error_code wrong;
-  fs::create_directory(name, wrong);
-  if (!fs::is_directory(name)) {
-    return fail(errc::io,
-                name + ": the folder cannot be created; name one in a folder that exists");
-  }
   const std::string path = change.path(manifest_name);
   const auto text = map_bytes(path);
   if (!text) {

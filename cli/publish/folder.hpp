@@ -24,7 +24,10 @@ struct folder_change {
   std::string path(const std::string& name) const { return (folder / name).string(); }
 };
 
-/// Opens a folder, or creates it in one that exists.
+/// Creates the folder in one that exists, unless it is there already.
+result<void> make_folder(const std::string& name);
+
+/// Reads the manifest of a folder, if it has one.
 result<folder_change> open_folder(const std::string& name);
 
 /// Writes a file of the folder. A file of the same name has the same content.

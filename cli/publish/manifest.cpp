@@ -14,7 +14,6 @@ using json = nlohmann::ordered_json;
 
 constexpr std::string_view format_name = "bloomset-manifest-1";
 constexpr std::uint64_t max_file_bytes = std::uint64_t{1} << 48;
-constexpr std::size_t max_files = 4096;
 
 bool is_hexadecimal(std::string_view text) noexcept {
   return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -22,10 +21,6 @@ bool is_hexadecimal(std::string_view text) noexcept {
 
 bool is_sha256(std::string_view text) noexcept {
   return text.size() == 64 && is_hexadecimal(text);
-}
-
-bool is_short_name(std::string_view text) noexcept {
-  return text.size() == 16 && is_hexadecimal(text);
 }
 
 /// A name that stays in the folder, on every system and in every URL.
@@ -83,7 +78,7 @@ class object_reader {
   std::vector<object_reader> list(const char* name) {
     std::vector<object_reader> all;
     const json* member = find(name);
-    if (member == nullptr || !member->is_array() || member->size() > max_files) {
+    if (member == nullptr || !member->is_array() || member->size() > manifest::max_layers) {
       note(name);
       return all;
     }
@@ -119,6 +114,10 @@ class object_reader {
 };
 
 }  // namespace
+
+bool is_short_name(std::string_view text) noexcept {
+  return text.size() == 16 && is_hexadecimal(text);
+}
 
 std::string manifest::text() const {
   json all = {{"format", format_name}, {"sequence", sequence}, {"published", published}};

@@ -31,6 +31,9 @@ inline std::string short_name(std::string_view sha256) {
   return std::string(sha256.substr(0, 16));
 }
 
+/// Whether it has the form of a short_name().
+bool is_short_name(std::string_view text) noexcept;
+
 struct published_layer {
   published_file file;
   std::uint64_t keys = 0;
@@ -40,6 +43,8 @@ struct manifest {
   static constexpr std::uint64_t max_bytes = std::uint64_t{1} << 20;
   /// A publisher keeps so many patches, because each reader reads their list every time.
   static constexpr std::size_t max_patches = 24;
+  /// Readers refuse a list of more.
+  static constexpr std::size_t max_layers = 4096;
 
   std::uint64_t sequence = 0;  ///< higher than that of every manifest before
   std::string published;       ///< RFC 3339, UTC

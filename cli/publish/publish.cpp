@@ -95,33 +95,30 @@ result<base_filter> open_base(const mapped_storage& bytes, const std::string& na
   return base_filter{std::move(*stored), std::move(*filter)};
 }
 
-/// Makes the filter the base. The old one gets a patch to it.
-result<void> publish_base(const arguments& given, folder_change& change,
-                          const std::optional<hash_key>& key, const std::string& why) {
-  const auto bytes = map_bytes(given.filter);
-  if (!bytes) return fail(bytes.error());
-  const auto base = open_base(*bytes, given.filter, key);
-  if (!base) return fail(base.error());
-  manifest& after = change.after;
-  const double planned = base->filter.info().plan.planned_fpr;
-  after.max_fpr = std::min(0.5, planned + layers_to_double * layer_rate(planned));
-  if (auto ok = read_option("--fpr", given.fpr, parse_rate, after.max_fpr); !ok) {
-    return fail(std::move(ok.error()));
+/// The base for layers and exceptions, which need the hashes of keys.
+result<base_filter> open_for_changes(const mapped_storage& bytes, const std::string& name,
+                                     const std::optional<hash_key>& key) {
+  if (auto stored = read_stored(bytes, verification::header, name);
+      stored && stored->header.seed.is_locked() && !key) {
+    return fail(unlock(*stored, key, name).error());
   }
-  for (const auto& [label, value] : base->filter.labels().all()) {
-    after.labels.emplace_back(label, value);
+  auto base = open_base(bytes, name, key);
+  if (base && !filter_hasher::is_one(base->stored.header.hash)) {
+    return fail(errc::unsupported,
+                name +
+                    ": layers and removed keys need keys with hashes of 64 bits, and this filter "
+                    "has 128 bits or partitions; publish the whole filter instead");
   }
-  change.summary = {why.empty() ? "" : fmt::format("a new base, because {}; ", why)};
-  change.summary.front() += format_bytes(bytes->bytes().size());
-  return replace_base(change, *bytes, given.filter);
+  return base;
 }
 
 /// The hashes of keys, ascending, as the base hashes them.
 result<std::vector<hash64>> read_keys(arguments& given, const base_filter& base,
+                                      const std::string& name,
                                       const std::vector<std::string>& names) {
   if (names.empty()) return std::vector<hash64>();
   const label_list& labels = base.filter.labels();
-  const std::array filters = {labelled_filter{given.folder, &labels}};
+  const std::array filters = {labelled_filter{name, &labels}};
   given.input.names = names;
   const auto opened = open_keys(given.input, filters, verb, given.strict);
   if (!opened) return fail(opened.error());
@@ -138,6 +135,118 @@ result<std::vector<hash64>> read_keys(arguments& given, const base_filter& base,
   return hashes;
 }
 
+/// The keys of --layer and --removed, as hashes.
+struct changed_keys {
+  std::vector<hash64> added;
+  std::vector<hash64> removed;
+  hash_seed seed;
+};
+
+/// Reads the keys. Fails with invalid_argument if one is in both lists.
+result<changed_keys> read_changes(arguments& given, const base_filter& base,
+                                  const std::string& name) {
+  auto added = read_keys(given, base, name, given.layer);
+  if (!added) return fail(std::move(added.error()));
+  auto removed = read_keys(given, base, name, given.removed);
+  if (!removed) return fail(std::move(removed.error()));
+  std::vector<hash64> both;
+  std::ranges::set_intersection(*added, *removed, std::back_inserter(both));
+  if (!both.empty()) {
+    return fail(
+        errc::invalid_argument,
+        fmt::format("--removed: {} also in --layer; give each key to one of both",
+                    both.size() == 1 ? "1 key is" : fmt::format("{} keys are", both.size())));
+  }
+  return changed_keys{std::move(*added), std::move(*removed), base.filter.image().header.seed};
+}
+
+/// How many of the hashes the filter may contain.
+result<std::uint64_t> count_found(const any_filter& filter, const std::vector<hash64>& hashes) {
+  const auto answers = std::make_unique<bool[]>(hashes.size());
+  const std::span<bool> all(answers.get(), hashes.size());
+  if (auto ok = filter.may_contain(hashes, all); !ok) return fail(std::move(ok.error()));
+  return static_cast<std::uint64_t>(std::ranges::count(all, true));
+}
+
+/// Fails if the filter, as the base, would lose members: those of --layer, or those of the layers
+/// before. Warns if it still has the keys of --removed.
+result<void> check_new_base(arguments& given, const folder_change& change,
+                            const mapped_storage& bytes, const base_filter& base,
+                            const std::optional<changed_keys>& read) {
+  if (change.before && !change.before->layers.empty()) {
+    const auto old = published_bytes(change, change.before->base);
+    if (!old) return fail(old.error());
+    if (layer_base_of(old->bytes()) == layer_base_of(bytes.bytes())) {
+      return fail(errc::invalid_argument,
+                  fmt::format("{}: this is the present base, which lacks the keys of {}; add them "
+                              "to it first",
+                              given.filter, format_count(change.before->layers.size(), "layer")));
+    }
+  }
+  if (!given.has_changes()) return {};
+  std::optional<changed_keys> anew;
+  const hash_seed seed = base.filter.image().header.seed;
+  if (!read || read->seed != seed) {
+    // Input that was read before has to be a file, so that it can be read again.
+    const auto is_file = [](const std::string& name) {
+      std::error_code wrong;
+      return std::filesystem::is_regular_file(name, wrong);
+    };
+    if (read && !(std::ranges::all_of(given.layer, is_file) &&
+                  std::ranges::all_of(given.removed, is_file))) {
+      return fail(errc::invalid_argument,
+                  given.filter +
+                      ": its hash function is not that of the present base, so the keys are needed "
+                      "twice; give --layer and --removed files, not streams");
+    }
+    auto keys = read_changes(given, base, given.filter);
+    if (!keys) return fail(std::move(keys.error()));
+    anew = std::move(*keys);
+  }
+  const changed_keys& keys = anew ? *anew : *read;
+  const auto added = count_found(base.filter, keys.added);
+  if (!added) return fail(added.error());
+  if (const std::uint64_t lacking = keys.added.size() - *added; lacking != 0) {
+    return fail(
+        errc::invalid_argument,
+        fmt::format("{}: it becomes the base, and lacks {} of --layer; add them to it first",
+                    given.filter, format_count(lacking, "key")));
+  }
+  const auto removed = count_found(base.filter, keys.removed);
+  if (!removed) return fail(removed.error());
+  // Fewer are false positives, as a rule.
+  if (*removed > keys.removed.size() / 2) {
+    say(verb, fmt::format("{}: it becomes the base, and answers yes for {} of the {} of --removed; "
+                          "'bloomset except' or 'remove' removes them from it",
+                          given.filter, *removed, format_count(keys.removed.size(), "key")));
+  }
+  return {};
+}
+
+/// Makes the filter the base. The old one gets a patch to it.
+result<void> publish_base(arguments& given, folder_change& change,
+                          const std::optional<hash_key>& key, const std::string& why,
+                          const std::optional<changed_keys>& read) {
+  const auto bytes = map_bytes(given.filter);
+  if (!bytes) return fail(bytes.error());
+  const auto base = given.has_changes() ? open_for_changes(*bytes, given.filter, key)
+                                        : open_base(*bytes, given.filter, key);
+  if (!base) return fail(base.error());
+  if (auto ok = check_new_base(given, change, *bytes, *base, read); !ok) return ok;
+  manifest& after = change.after;
+  const double planned = base->filter.info().plan.planned_fpr;
+  after.max_fpr = std::min(0.5, planned + layers_to_double * layer_rate(planned));
+  if (auto ok = read_option("--fpr", given.fpr, parse_rate, after.max_fpr); !ok) {
+    return fail(std::move(ok.error()));
+  }
+  for (const auto& [label, value] : base->filter.labels().all()) {
+    after.labels.emplace_back(label, value);
+  }
+  change.summary = {why.empty() ? "" : fmt::format("a new base, because {}; ", why)};
+  change.summary.front() += format_bytes(bytes->bytes().size());
+  return replace_base(change, *bytes, given.filter);
+}
+
 /// The present base with its layers, and the changes to both.
 class present_filter {
  public:
@@ -145,19 +254,8 @@ class present_filter {
     const manifest& before = *change.before;
     auto bytes = published_bytes(change, before.base);
     if (!bytes) return fail(std::move(bytes.error()));
-    const std::string name = change.path(before.base.name);
-    if (auto stored = read_stored(*bytes, verification::header, name);
-        stored && stored->header.seed.is_locked() && !key) {
-      return unlock(*stored, key, name).error();
-    }
-    auto base = open_base(*bytes, name, key);
+    auto base = open_for_changes(*bytes, change.path(before.base.name), key);
     if (!base) return fail(std::move(base.error()));
-    if (!filter_hasher::is_one(base->stored.header.hash)) {
-      return fail(errc::unsupported,
-                  name +
-                      ": layers and removed keys need keys with hashes of 64 bits, and this filter "
-                      "has 128 bits or partitions; publish the whole filter instead");
-    }
     present_filter made(change, std::move(*base), layer_base_of(bytes->bytes()));
     for (const published_layer& old : before.layers) {
       const auto old_bytes = published_bytes(change, old.file);
@@ -187,6 +285,10 @@ class present_filter {
     if (!list) return fail(list.error());
     const double total = 1 - (1 - base_.filter.current_fpr()) * (1 - list->fpr());
     const std::string layers = format_count(layers_.size(), "layer");
+    if (layers_.size() > manifest::max_layers) {
+      return fmt::format("there would be more than {}",
+                         format_count(manifest::max_layers, "layer"));
+    }
     if (total > after.max_fpr) {
       return fmt::format("with {} the rate would be {}, above {}", layers, format_rate(total),
                          format_rate(after.max_fpr));
@@ -271,33 +373,25 @@ bool have_common_name(const std::vector<std::string>& some,
 }
 
 /// Publishes added and removed keys on top of the present base. Returns why there should be a new
-/// base instead, or nothing.
+/// base instead, or nothing. `keys` are the keys that it read.
 result<std::string> publish_changes(arguments& given, folder_change& change,
-                                    const std::optional<hash_key>& key) {
+                                    const std::optional<hash_key>& key,
+                                    std::optional<changed_keys>& keys) {
   auto present = present_filter::open(change, key);
   if (!present) return fail(std::move(present.error()));
   change.after = *change.before;
   if (auto ok = read_option("--fpr", given.fpr, parse_rate, change.after.max_fpr); !ok) {
     return fail(std::move(ok.error()));
   }
-  const auto added = read_keys(given, present->base(), given.layer);
-  if (!added) return fail(added.error());
-  const auto removed = read_keys(given, present->base(), given.removed);
-  if (!removed) return fail(removed.error());
-  std::vector<hash64> both;
-  std::ranges::set_intersection(*added, *removed, std::back_inserter(both));
-  if (!both.empty()) {
-    return fail(
-        errc::invalid_argument,
-        fmt::format("--removed: {} also in --layer; give each key to one of both",
-                    both.size() == 1 ? "1 key is" : fmt::format("{} keys are", both.size())));
-  }
+  auto read = read_changes(given, present->base(), given.folder);
+  if (!read) return fail(std::move(read.error()));
+  keys = std::move(*read);
   if (!given.layer.empty()) {
-    auto why = present->add_layer(given, *added);
+    auto why = present->add_layer(given, keys->added);
     if (!why || !why->empty()) return why;
   }
   if (!given.removed.empty()) {
-    auto why = present->remove(*removed);
+    auto why = present->remove(keys->removed);
     if (!why || !why->empty()) return why;
   }
   if (auto ok = present->write(); !ok) return fail(std::move(ok.error()));
@@ -317,10 +411,13 @@ result<status> run(arguments& given) {
   if (auto ok = read_option("--valid-for", given.valid_for, parse_duration, valid_seconds); !ok) {
     return fail(ok.error());
   }
+  double layer_fpr = 0;  // an error of it is told even if no layer is made
+  if (auto ok = read_option("--layer-fpr", given.layer_fpr, parse_rate, layer_fpr); !ok) {
+    return fail(ok.error());
+  }
   const auto key = given.key.read();
   if (!key) return fail(key.error());
-  std::error_code ignored;
-  std::filesystem::create_directory(given.folder, ignored);
+  if (auto ok = make_folder(given.folder); !ok) return fail(std::move(ok.error()));
   const auto lock = file_lock::acquire(given.folder);
   if (!lock) return fail(lock.error());
   auto opened = open_folder(given.folder);
@@ -328,13 +425,14 @@ result<status> run(arguments& given) {
   folder_change& change = *opened;
 
   std::string why;
+  std::optional<changed_keys> keys;
   bool is_base = !given.has_changes() || !change.before;
   if (is_base && given.filter.empty()) {
     return fail(errc::not_found,
                 given.folder + ": there is no base yet; give the whole filter, too");
   }
   if (!is_base) {
-    auto reason = publish_changes(given, change, *key);
+    auto reason = publish_changes(given, change, *key, keys);
     if (!reason) return fail(std::move(reason.error()));
     why = std::move(*reason);
     is_base = !why.empty();
@@ -346,7 +444,9 @@ result<status> run(arguments& given) {
   }
   if (is_base) {
     change.after = {};
-    if (auto ok = publish_base(given, change, *key, why); !ok) return fail(std::move(ok.error()));
+    if (auto ok = publish_base(given, change, *key, why, keys); !ok) {
+      return fail(std::move(ok.error()));
+    }
   }
   manifest& after = change.after;
   after.sequence = change.before ? change.before->sequence + 1 : 1;

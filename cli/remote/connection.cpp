@@ -149,7 +149,7 @@ class connection::state {
         continue;
       }
       const bool transient = code == CURLE_OK ? passes_by(made.head.status) : passes_by(code);
-      if (!transient || tries == max_tries) {
+      if (!transient || tries >= max_tries) {
         auto why = code == CURLE_OK ? failure_of_status(made.head.status) : failure_of(code);
         if (transient) why.message += fmt::format(" (tried {} times)", max_tries);
         return named_failure(std::move(why));

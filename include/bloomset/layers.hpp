@@ -32,6 +32,9 @@ result<std::vector<std::byte>> make_layer(std::vector<hash64> hashes, double fpr
 /// Threads   Concurrent const calls are safe.
 class layer_list {
  public:
+  /// A file's header has 32 bits for the length of its layers and parameters.
+  static constexpr std::uint64_t max_bytes = std::uint64_t{4000} << 20;
+
   bool empty() const noexcept { return layers_.empty(); }
   /// The number of keys in all layers, as each of them counts its own.
   std::uint64_t keys() const noexcept { return keys_; }
@@ -42,8 +45,8 @@ class layer_list {
 
   /// The layers as they were given.
   const std::vector<std::vector<std::byte>>& all() const noexcept { return layers_; }
-  /// Reads layers of the file of which `base` is the layer_base_of(). Fails with corrupt, and with
-  /// incompatible for a layer of another file.
+  /// Reads layers of the file of which `base` is the layer_base_of(). Fails with corrupt, with
+  /// incompatible for a layer of another file, and with unsupported beyond max_bytes in all.
   static result<layer_list> of(std::vector<std::vector<std::byte>> layers, std::uint64_t base);
 
   bool operator==(const layer_list& other) const { return layers_ == other.layers_; }

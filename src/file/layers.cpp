@@ -173,7 +173,12 @@ bool layer_list::contains(hash64 h) const noexcept {
 
 result<layer_list> layer_list::of(std::vector<std::vector<std::byte>> layers, std::uint64_t base) {
   layer_list list;
+  std::uint64_t bytes = 0;
   for (const auto& layer : layers) {
+    bytes += layer.size();
+    if (bytes > max_bytes) {
+      return fail(errc::unsupported, "its layers have more than 4,000 MiB; publish a new base");
+    }
     const auto keys = read_layer(layer, base, list.ranges_);
     if (!keys) return fail(keys.error());
     list.keys_ += *keys;

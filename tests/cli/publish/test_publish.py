@@ -350,3 +350,83 @@ def test_a_reader_of_the_manifest_before_still_finds_its_files(run, lines, tmp_p
     run("add", "-q", "f", input=lines(30, "newer")).ok()
     run("publish", "-q", "pub", "f").ok()
     assert before["base"]["file"] not in contents(published)
+
+
+def test_files_of_the_user_stay_in_the_folder(run, lines, tmp_path, published):
+    others = ["2026-11-27.bloom", "a.bloom", "feed.layer", "dead-beef.patch", "0123456789abcdef.txt", "0123456789abcdef0.bloom"]
+    for name in others:
+        (published / name).write_bytes(b"mine")
+    for i in range(3):
+        run("add", "-q", "f", input=lines(30, f"new{i}-")).ok()
+        run("publish", "-q", "pub", "f").ok()
+    assert [(published / name).read_bytes() for name in others] == [b"mine"] * len(others)
+
+
+def test_a_base_that_would_lose_members_is_refused(run, lines, tmp_path, published):
+    (tmp_path / "new").write_bytes(lines(10, "new"))
+    run("publish", "first", "f", "--layer", "new").refused("f: it becomes the base, and lacks 10 keys of --layer; add them to it first")
+    assert not (tmp_path / "first" / "manifest.json").exists()
+    run("publish", "-q", "pub", "--layer", "new").ok()
+    run("publish", "pub", "f").refused("f: this is the present base, which lacks the keys of 1 layer; add them to it first")
+    # The same if the rate wants a new base, also for keys that come from a stream.
+    for given in ({}, {"input": lines(10, "newer")}):
+        said = run("publish", "pub", "f", "--fpr", "0.1%", "--layer", "-" if given else "new", **given)
+        assert said.code == 2 and b"f: this is the present base" in said.err
+    run("add", "-q", "f", "new").ok()
+    run("publish", "pub", "f", "--fpr", "0.1%", "--layer", "-", input=lines(10, "newer")).refused("lacks 10 keys of --layer")
+    assert manifest(tmp_path)["sequence"] == 2
+    run("add", "-q", "f", input=lines(10, "newer")).ok()
+    said = run("publish", "pub", "f", "--fpr", "0.1%", "--layer", "-", input=lines(10, "newer")).ok()
+    assert b"number 3, a new base, because with 2 layers the rate would be " in said.err
+    # A filter with another hash function needs the keys once more, which a stream does not give.
+    run("build", "-q", "--force", "-o", "f", "--seed", "7", "--capacity", 12_000, input=lines(10_000) + lines(10, "last")).ok()
+    run("publish", "pub", "f", "--fpr", "0.1%", "--layer", "-", input=lines(10, "last")).refused("so the keys are needed twice")
+    (tmp_path / "last").write_bytes(lines(10, "last"))
+    run("publish", "-q", "pub", "f", "--fpr", "0.1%", "--layer", "last").ok()
+
+
+def test_a_base_with_removed_keys_is_told(run, lines, tmp_path, published):
+    (tmp_path / "gone").write_bytes(lines(4))
+    said = run("publish", "first", "f", "--removed", "gone").ok()
+    assert b"f: it becomes the base, and answers yes for 4 of the 4 keys of --removed; 'bloomset except'" in said.err
+    run("except", "-q", "f", "gone").ok()
+    assert b"it becomes the base" not in run("publish", "second", "f", "--removed", "gone").ok().err
+    run("publish", "third", "f", "--removed", "missing").refused("missing")
+    run("publish", "third", "f", "--layer-fpr", "often").refused("--layer-fpr: ")
+
+
+def test_the_folder_comes_first(run, tmp_path, published):
+    run("publish", "f", "pub").refused("f: this is not a folder; name the folder first, and then the filter")
+    run("publish", "missing/pub", "f").refused("missing/pub: the folder cannot be created; name one in a folder that exists")
+
+
+def test_a_layer_that_is_published_twice_is_fetched_once(run, lines, tmp_path, published):
+    for name in ("a", "b", "a"):
+        run("publish", "-q", "pub", "--layer", "-", input=lines(20, name)).ok()
+    run("fetch", "-q", "pub", "-o", "mine").ok()
+    before = (tmp_path / "mine").stat().st_ino
+    assert b"which was here already" in run("fetch", "pub", "-o", "mine").ok().err
+    assert (tmp_path / "mine").stat().st_ino == before
+    # The same number of layers, but others.
+    now = manifest(tmp_path)
+    now["layers"][1] = now["layers"][0]
+    now["sequence"] += 1
+    (published / "manifest.json").write_text(json.dumps(now))
+    run("fetch", "-q", "pub", "-o", "mine").ok()
+    run("fetch", "-q", "pub", "-o", "fresh").ok()
+    assert (tmp_path / "mine").read_bytes() == (tmp_path / "fresh").read_bytes()
+
+
+def test_readers_can_read_as_many_layers_as_are_published(run, lines, tmp_path):
+    run("build", "-q", "-o", "f", "--capacity", "1M", input=lines(10)).ok()
+    run("publish", "-q", "pub", "f").ok()
+    run("publish", "-q", "pub", "--layer", "-", input=b"x\n").ok()
+    now = manifest(tmp_path)
+    now["layers"] *= 4096
+    (tmp_path / "pub" / "manifest.json").write_text(json.dumps(now))
+    run("publish", "pub", "--layer", "-", input=b"y\n").refused("pub: there would be more than 4,096 layers; give the whole filter")
+    run("fetch", "-q", "pub", "-o", "mine").ok()
+    assert run("check", "mine", input=b"x\n").ok().out == b"x\n"
+    run("add", "-q", "f", input=b"x\ny\n").ok()
+    assert b"a new base, because there would be more than 4,096 layers; " in run(
+        "publish", "pub", "f", "--layer", "-", input=b"y\n").ok().err
