@@ -269,8 +269,10 @@ class any_filter {
   }
   /// blocked_bloom and bloom: sets size() to estimated_size, rounded, so that filters with equal
   /// bits have equal files. An insert counts a key if it sets a bit, which depends on the order.
-  /// Other kinds do not change. O(size).
-  void settle_count() noexcept { model().settle_count(); }
+  /// Other kinds and filters with layers do not change. O(size).
+  void settle_count() noexcept {
+    if (layers_ == nullptr) model().settle_count();
+  }
 
   /// The two halves of a filter with 128-bit hashes; empty for others. A key may be a member if
   /// both halves may contain it. Each half is a filter with 64-bit hashes, of the same kind and
@@ -278,7 +280,9 @@ class any_filter {
   /// both.
   std::span<any_filter> halves() noexcept { return model().halves(); }
 
-  /// Facts that its file carries, such as the source of its keys. They change no answer.
+  /// Facts that its file carries, such as the source of its keys. They change no answer. Those of a
+  /// filter with layers must stay (check_changeable()), since its layers belong to a file with
+  /// them.
   const label_list& labels() const noexcept { return labels_; }
   label_list& labels() noexcept { return labels_; }
 

@@ -207,6 +207,28 @@ TEST_P(layers_of_a_filter, stay_its_own_when_keys_become_exceptions) {
   }
 }
 
+// The count is part of the file that the layers belong to.
+TEST_P(layers_of_a_filter, keep_their_base_when_its_keys_are_counted_anew) {
+  const kind_info& kind = kinds()[GetParam()];
+  const auto filter =
+      filter_of(kind, {.capacity = 300, .fpr = 0.01, .hash_bits = 64}, words("member", 300));
+  const auto base = serialize(filter.image());
+  auto stored = value_of(read_stored({nullptr, base}, verification::always, "f"));
+  stored.header.count += 5;
+  const auto counted = serialize({stored.header, stored.parameters, {stored.payload.bytes()}});
+  const std::uint64_t number = layer_base_of(counted);
+  const std::vector<hash64> hashes = {filter_hasher()(bytes_of("added"))};
+  stored.header.layers =
+      value_of(layer_list::of({value_of(make_layer(hashes, 1.0 / 4096, number))}, number));
+  const auto file = serialize({stored.header, stored.parameters, {stored.payload.bytes()}});
+  const auto read = read_stored({nullptr, file}, verification::always, "f");
+  ASSERT_TRUE(read);
+  auto opened = open_any(*read, access::writable, "f");
+  if (!opened) return;  // a kind whose count is a fact of its payload
+  opened->settle_count();
+  EXPECT_EQ(serialize(opened->image()), file);
+}
+
 INSTANTIATE_TEST_SUITE_P(kinds, layers_of_a_filter,
                          ::testing::Range(std::size_t{0}, kinds().size()),
                          [](const auto& test) { return std::string(kinds()[test.param].name); });

@@ -295,6 +295,11 @@ def test_a_file_with_layers_answers_as_one_filter():
         assert sum(f"other-{i}" in f for i in range(1000)) < 60
     with pytest.raises(Exception, match="layers"):
         bloomset.open(path, mmap=False).add("x")
+    # Nor its labels, since its layers belong to a file with them.
+    f = bloomset.open(path, mmap=False)
+    with pytest.raises(Exception, match="layers"):
+        f.labels = {"source": "x"}
+    assert "layer-7" in bloomset.from_bytes(f.to_bytes())
 
 
 def test_a_copy_of_a_mapped_filter_has_its_changes(tmp_path):

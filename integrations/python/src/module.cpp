@@ -371,7 +371,11 @@ void set_labels(shared_filter& f, const py::dict& pairs) {
     }
     or_raise(labels.set(py::cast<std::string>(name), py::cast<std::string>(value)));
   }
-  f.write([&](any_filter& filter) { filter.labels() = std::move(labels); });
+  or_raise(f.write([&](any_filter& filter) -> result<void> {
+    if (auto ok = filter.check_changeable(); !ok) return ok;
+    filter.labels() = std::move(labels);
+    return {};
+  }));
 }
 
 /// Whether it says so about itself. Filters within their capacity are not read for it.

@@ -118,6 +118,10 @@ std::uint64_t counted(const building& made) {
   return counter->distinct();
 }
 
+failure too_many_copies() {
+  return fail(errc::full, "the filter holds as many copies of a key as it can");
+}
+
 /// A filter of a kind that takes keys one after the other.
 result<any_filter> build_by_inserts(building& made) {
   plan_request& request = made.wanted.plan;
@@ -127,17 +131,18 @@ result<any_filter> build_by_inserts(building& made) {
   for (int attempts_left = is_planned ? 0 : 8;; --attempts_left) {
     auto created = made.wanted.kind->create(request);
     if (!created) return created;
-    bool is_full = false;
+    insert_outcome stopped_by = insert_outcome::inserted;
     for (std::size_t half = 0; half < made.hashes.size(); ++half) {
       any_filter& part = made.hashes.size() == 1 ? *created : created->halves()[half];
       const auto inserted = part.insert(std::span<const hash64>(made.hashes[half]));
       if (!inserted) return fail(inserted.error());
-      is_full = is_full || inserted->done != made.hashes[half].size();
+      if (inserted->done != made.hashes[half].size()) stopped_by = inserted->stopped_by;
     }
-    if (!is_full) {
+    if (stopped_by == insert_outcome::inserted) {
       created->settle_count();
       return created;
     }
+    if (stopped_by == insert_outcome::too_many_copies) return too_many_copies();
     if (attempts_left == 0) {
       return fail(errc::full,
                   "the filter has no room for all keys; give a larger capacity or another kind");
@@ -188,6 +193,7 @@ result<void> insert(const texts& keys) {
         number += done->inserted;
         if (done->done == some.size()) return {};
         number = first + done->done;
+        if (done->stopped_by == insert_outcome::too_many_copies) return too_many_copies();
         return fail(errc::full,
                     "the filter has no room for another key; make it with a greater capacity");
       });
@@ -205,6 +211,7 @@ result<void> erase(const texts& keys) {
 
 result<void> set_labels(const texts& pairs) {
   if (auto ok = has_filter(); !ok) return ok;
+  if (auto ok = filter->check_changeable(); !ok) return ok;
   label_list labels;
   for (std::uint32_t i = 0; i + 1 < pairs.count; i += 2) {
     if (auto ok = labels.set(pairs[i], pairs[i + 1]); !ok) return ok;
