@@ -86,3 +86,19 @@ def test_what_is_held_is_known_where_copies_are_at_the_limit(start):
     assert server.call("CF.ADDNX", "k", "item1") == 0
     assert server.call("CF.INSERTNX", "k", "ITEMS", *items) == 600 * [0]
     assert server.raw(2, "CF.ADD", "k", "item1").startswith(b"-Maximum expansions reached")
+
+
+def test_a_dump_that_fits_can_be_loaded_and_begun_again(start):
+    source = start()
+    source.call("BF.RESERVE", "f", "0.01", "3300000")
+    source.call("BF.ADD", "f", "a")
+    pieces = source.pieces("BF", "f")
+    assert len(pieces) > 4
+    target = start()
+    target.client.config_set("bf.max-memory", 4718592)
+    for iterator, data in pieces[:-1]:
+        target.call("BF.LOADCHUNK", "f", iterator, data)
+    for iterator, data in pieces:
+        target.call("BF.LOADCHUNK", "f", iterator, data)
+    assert target.call("BF.EXISTS", "f", "a") == 1
+    assert target.call("DUMP", "f") == source.call("DUMP", "f")

@@ -224,6 +224,30 @@ def test_pieces_of_cuckoo_filters_reach_replicas_and_the_append_only_file(start,
     assert primary.call("CF.MEXISTS", "loaded", *items) == [1] * len(items)
 
 
+@pytest.mark.parametrize("engine", ["native", "compatible"])
+def test_append_only_files_may_have_larger_numbers_than_clients_may_give(start, engine):
+    """Those of other versions of RedisBloom, which do not limit them."""
+    server = start("--appendonly", "yes", "--aof-use-rdb-preamble", "no", module_arguments=["engine", engine])
+    server.call("BF.RESERVE", "present", "0.01", "100")
+    commands = [("BF.INSERT", "present", "CAPACITY", "5000000000", "ITEMS", "a"),
+                ("BF.INSERT", "wide", "EXPANSION", "100000", "ITEMS", "a"),
+                ("BF.RESERVE", "reserved", "0.01", "100", "EXPANSION", "100000"), ("BF.ADD", "reserved", "a"),
+                ("CF.RESERVE", "cuckoo", "100", "EXPANSION", "40000"), ("CF.ADD", "cuckoo", "a")]
+    for command in commands:
+        if len(command) > 3:
+            assert "range" in server.error(*command) or "Bad" in server.error(*command), command
+    file, = (server.folder / "appendonlydir").glob("*.incr.aof")
+    with open(file, "ab") as log:
+        for command in commands:
+            log.write(b"*%d\r\n" % len(command) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word.encode()) for word in command))
+    for _ in range(2):
+        server.restart()
+        for key in ("present", "wide", "reserved"):
+            assert server.call("BF.EXISTS", key, "a") == 1, key
+        assert server.call("CF.EXISTS", "cuckoo", "a") == 1
+        server.rewrite_append_only_file()
+
+
 def test_forged_numbers_of_parts_are_refused(server):
     """RedisBloom before 8.10 allocates for as many links as a payload claims (#1027), or reads beyond its bits (#1038)."""
     for vector in NEW:

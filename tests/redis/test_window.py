@@ -191,3 +191,28 @@ def test_a_dump_of_a_time_that_cannot_be_is_refused(server):
                               "AAAACCtSgcPWEayWQAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAEeYDxQk34b")
     assert server.error("BF.LOADCHUNK", "f", 1, header) == "ERR received bad data"
     assert server.call("EXISTS", "f") == 0
+
+
+def test_items_that_are_known_already_are_not_replicated(start):
+    server = start("--appendonly", "yes", "--aof-use-rdb-preamble", "no")
+    server.call("BF.RESERVE", "w", "0.01", "100", "WINDOW", "100000", "GENERATIONS", "1")
+    server.call("BF.MADD", "w", "a", "b")
+    file, = (server.folder / "appendonlydir").glob("*.incr.aof")
+
+    def grows(*command):
+        server.call("ECHO", "written")
+        before = file.stat().st_size
+        server.call(*command)
+        server.call("ECHO", "written")
+        return file.stat().st_size > before
+
+    assert not grows("BF.ADD", "w", "a")
+    assert not grows("BF.INSERT", "w", "AT", now_of(server) - 300_000_000, "ITEMS", "old")
+    assert grows("BF.MADD", "w", "a", "c")
+    server.restart()
+    assert server.call("BF.MEXISTS", "w", "a", "b", "c", "old") == [1, 1, 1, 0]
+
+
+def test_a_missing_window_is_not_found(server):
+    assert server.error("BF.INSERT", "none", "NOCREATE", "AT", now_of(server), "ITEMS", "a") == "ERR not found"
+    assert "needs a filter with a WINDOW" in server.error("BF.INSERT", "none", "AT", now_of(server), "ITEMS", "a")

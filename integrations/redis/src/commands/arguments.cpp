@@ -68,14 +68,21 @@ void require_plain_number(const string* rate, wire_error no_number) {
   if (api.string_to_real(rate, &unused) != ok) throw refusal(no_number);
 }
 
-std::uint64_t parse_capacity(const string* text, wire_error no_number) {
-  return parse_integer<std::uint64_t>(text, 1, max_capacity, no_number,
+/// The largest number that a command may give. Primaries and append-only files of other versions of
+/// RedisBloom have larger ones, and their filters must be here, too.
+long long highest(const command_call& call, long long of_clients) {
+  return call.is_limited() ? of_clients : std::numeric_limits<long long>::max();
+}
+
+std::uint64_t parse_capacity(const command_call& call, const string* text, wire_error no_number) {
+  return parse_integer<std::uint64_t>(text, 1, highest(call, max_capacity), no_number,
                                       "ERR capacity must be in the range [1, 1073741824]");
 }
 
-std::uint32_t parse_expansion(const string* text, wire_error no_number) {
-  return parse_integer<std::uint32_t>(text, 0, max_expansion, no_number,
-                                      "ERR expansion must be in the range [0, 32768]");
+std::uint32_t parse_expansion(const command_call& call, const string* text, wire_error no_number) {
+  const auto given = parse_integer(text, 0, highest(call, max_expansion), no_number,
+                                   "ERR expansion must be in the range [0, 32768]");
+  return static_cast<std::uint32_t>(std::min<long long>(given, max_expansion));
 }
 
 std::uint64_t parse_window(const string* text) {
@@ -204,13 +211,13 @@ bf_reserve_arguments parse_bf_reserve(const command_call& call) {
     budget.bytes = parse_memory(call, 3);
     next = 5;
   } else {
-    spec.capacity = parse_capacity(call.argv[next++], "ERR bad capacity");
+    spec.capacity = parse_capacity(call, call.argv[next++], "ERR bad capacity");
   }
   if (call.find("MEMORY", next)) {
     throw refusal("ERR MEMORY and a size replace the error rate or the capacity");
   }
   const string* const expansion = find_value(call, "EXPANSION", next, "ERR no expansion");
-  if (expansion != nullptr) spec.expansion = parse_expansion(expansion, "ERR bad expansion");
+  if (expansion != nullptr) spec.expansion = parse_expansion(call, expansion, "ERR bad expansion");
   const bool expands = expansion != nullptr && spec.expansion != 0;
   spec.deletable = call.find("DELETABLE", next).has_value();
   const auto nonscaling = call.find("NONSCALING", next);
@@ -267,12 +274,13 @@ filter_spec parse_cf_reserve(const command_call& call) {
   spec.max_iterations = static_cast<std::uint16_t>(
       number("MAXITERATIONS", 1, max_iterations, "Couldn't parse MAXITERATIONS",
              "MAXITERATIONS: value must be in the range [1, 65535]", spec.max_iterations));
-  spec.expansion =
-      cuckoo_expansion(number("EXPANSION", 0, max_expansion, "Couldn't parse EXPANSION",
-                              "EXPANSION: value must be in the range [0, 32768]", spec.expansion));
+  spec.expansion = cuckoo_expansion(std::min<long long>(
+      max_expansion,
+      number("EXPANSION", 0, highest(call, max_expansion), "Couldn't parse EXPANSION",
+             "EXPANSION: value must be in the range [0, 32768]", spec.expansion)));
   const string* const rate = find_value(call, "ERROR", 3, "Bad error rate");
   if (rate != nullptr) spec.error_rate = parse_rate(rate, "Bad error rate");
-  if (capacity < 2LL * spec.bucket_size || capacity > max_capacity) {
+  if (capacity < 2LL * spec.bucket_size || capacity > highest(call, max_capacity)) {
     throw refusal("Capacity must be in the range [2 * BUCKETSIZE, 1073741824]");
   }
   spec.capacity = static_cast<std::uint64_t>(capacity);
@@ -310,12 +318,12 @@ insert_arguments parse_bf_insert(const command_call& call) {
       if (word == "ITEMS") {
         out.first_item = i;
       } else if (word == "CAPACITY") {
-        spec.capacity = parse_capacity(value, compatible_text = "Bad capacity");
+        spec.capacity = parse_capacity(call, value, compatible_text = "Bad capacity");
       } else if (word == "ERROR") {
         spec.error_rate = parse_rate(value, compatible_text = "Bad error rate");
         rate = value;
       } else if (word == "EXPANSION") {
-        spec.expansion = parse_expansion(value, compatible_text = "Bad expansion");
+        spec.expansion = parse_expansion(call, value, compatible_text = "Bad expansion");
         expansion_given = true;
       } else if (word == "WINDOW") {
         spec.window = parse_window(value);
@@ -380,8 +388,8 @@ insert_arguments parse_cf_insert(const command_call& call) {
       out.first_item = i;
     } else {
       out.spec.capacity = parse_integer<std::uint64_t>(
-          call.argv[i], 2 * current_settings().cf_bucket_size, max_capacity, "Bad capacity",
-          "Capacity must be in the range [cf-bucket-size * 2, 1073741824]");
+          call.argv[i], 2 * current_settings().cf_bucket_size, highest(call, max_capacity),
+          "Bad capacity", "Capacity must be in the range [cf-bucket-size * 2, 1073741824]");
     }
   }
   if (misspelled && out.spec.engine == filter_engine::native) throw *misspelled;

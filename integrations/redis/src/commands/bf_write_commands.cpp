@@ -27,7 +27,9 @@ insert_outcome insert_items(const command_call& call, const insert_arguments& ar
   constexpr wire_error no_window = "ERR AT needs a filter with a WINDOW";
   if (arguments.time > now && call.is_limited()) throw refusal("ERR AT is in the future");
   filter_key key(call, open_read | open_write);
-  if (has_time && key.is_empty() && arguments.spec.window == 0) throw refusal(no_window);
+  if (has_time && key.is_empty() && arguments.create && arguments.spec.window == 0) {
+    throw refusal(no_window);
+  }
   const auto [filter, created] = open_or_create(call, key, arguments.spec, arguments.create);
   const filter_facts before = filter.facts();
   const bool is_windowed = before.spec.window != 0;
@@ -50,7 +52,7 @@ insert_outcome insert_items(const command_call& call, const insert_arguments& ar
   if (is_windowed) {
     // Replicas use the time of this server's clock.
     const auto replicated_time = static_cast<long long>(time);
-    if (result.done != 0) {
+    if (result.done != 0 && result.changed) {
       api.replicate(call.ctx, "BF.INSERT", "sclcv", call.key(), "AT", replicated_time, "ITEMS",
                     strings, result.done);
     } else if (has_forgotten) {

@@ -2,6 +2,8 @@
 // for the payload from byte i - 1 on. SCANDUMP returns each chunk with the iterator for LOADCHUNK:
 // 1 for the header, else the offset of the chunk's end, plus 1.
 
+#include <algorithm>
+
 #include "commands/creation.hpp"
 #include "commands/handlers.hpp"
 #include "commands/reply.hpp"
@@ -42,20 +44,21 @@ wire_error complete_filter_error(const filter_value& filter, std::uint64_t offse
   return bad_offset;
 }
 
-/// The object for a header. Throws refusal.
-std::unique_ptr<filter_object> begin_dump(const command_call& call, std::string_view header) {
+/// The object for a header, which replaces a dump of `freed` bytes. Throws refusal.
+std::unique_ptr<filter_object> begin_dump(const command_call& call, std::string_view header,
+                                          std::uint64_t freed = 0) {
   received_dump dump;
   const wire_error error = dump.begin(header);
   if (error != nullptr && std::string_view(error) != bad_data) throw refusal(error);
   if (error != nullptr || dump.prefix().spec.family != call.family) {
     throw refusal(header_error(call, header));
   }
-  require_room(call, dump.prefix().spec.engine, dump.expected_bytes());
+  require_room(call, dump.prefix().spec.engine, dump.expected_bytes(), freed);
   if (dump.prefix().spec.window != 0 && call.is_limited()) {
     // Generations are made as items arrive.
     const auto planned = planned_bytes(dump.prefix().spec);
     if (!planned) throw refusal(header_error(call, header));
-    require_room(call, filter_engine::native, *planned);
+    require_room(call, filter_engine::native, *planned, freed);
   }
   auto object = std::make_unique<filter_object>(std::move(dump));
   if (!object->open_if_complete()) throw refusal(call.is_bloom() ? bad_data : "Invalid header");
@@ -73,8 +76,10 @@ wire_error append_chunk(const command_call& call, filter_key& key, long long ite
   const std::uint64_t offset = end - bytes.size();
   if (object.filter) return complete_filter_error(*object.filter, offset, bytes.size());
   if (bytes.empty()) return bad_offset;
-  // Other filters may have taken memory since the header arrived.
-  if (call.is_limited() && !filters_have_room(bytes.size())) throw refusal(total_too_large);
+  // Other filters may have taken memory since the header arrived. The dump has some ahead.
+  const std::uint64_t needed =
+      bytes.size() - std::min<std::uint64_t>(bytes.size(), object.arriving->spare_bytes());
+  if (call.is_limited() && !filters_have_room(needed)) throw refusal(total_too_large);
   // A complete compatible filter has another type than its dump, so it needs another object, which
   // is allocated before anything changes.
   std::unique_ptr<filter_object> complete;
@@ -98,7 +103,7 @@ void load(const command_call& call, filter_key& key, long long iterator, std::st
   filter_object* const object = key.object();
   if (object == nullptr) throw refusal(wrong_type);
   if (iterator == 1 && object->filter == nullptr) {  // the header again restarts the load
-    const auto restarted = begin_dump(call, bytes);
+    const auto restarted = begin_dump(call, bytes, object->arriving->bytes());
     object->arriving = std::move(restarted->arriving);
     object->filter = std::move(restarted->filter);
     return;

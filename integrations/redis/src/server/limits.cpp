@@ -141,16 +141,18 @@ wire_error stop_error(filter_family family, stop_reason reason,
   return is_bloom ? "ERR problem inserting into filter" : no_memory;
 }
 
-bool filters_have_room(std::uint64_t bytes) noexcept {
+bool filters_have_room(std::uint64_t bytes, std::uint64_t freed) noexcept {
   const std::uint64_t total = max_total_bytes();
-  const std::uint64_t used = bytes_of_filters();
+  const std::uint64_t held = bytes_of_filters();
+  const std::uint64_t used = held - std::min(held, freed);
   return total == unlimited || (used < total && bytes <= total - used);
 }
 
-void require_room(const command_call& call, filter_engine engine, std::uint64_t bytes) {
+void require_room(const command_call& call, filter_engine engine, std::uint64_t bytes,
+                  std::uint64_t freed) {
   if (!call.is_limited()) return;
   if (bytes > max_filter_bytes(engine)) refuse_size();
-  if (!filters_have_room(bytes)) throw refusal(total_too_large);
+  if (!filters_have_room(bytes, freed)) throw refusal(total_too_large);
   if (!server_has_room(call.ctx, bytes, engine == filter_engine::valkey)) throw refusal(no_memory);
 }
 

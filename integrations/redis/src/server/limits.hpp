@@ -42,11 +42,13 @@ growth_limit growth_limit_for(const command_call& call, const filter_value& filt
 /// The error of an item that was not inserted; null if all were.
 wire_error stop_error(filter_family family, stop_reason reason, const growth_limit& limit) noexcept;
 
-/// Whether bf.max-memory leaves room for this many more bytes.
-bool filters_have_room(std::uint64_t bytes) noexcept;
+/// Whether bf.max-memory leaves room for this many more bytes, after `freed` ones were freed.
+bool filters_have_room(std::uint64_t bytes, std::uint64_t freed = 0) noexcept;
 
-/// Throws refusal unless the limits leave room for a new filter of this many bytes.
-void require_room(const command_call& call, filter_engine engine, std::uint64_t bytes);
+/// Throws refusal unless the limits leave room for a new filter of this many bytes, after `freed`
+/// ones were freed.
+void require_room(const command_call& call, filter_engine engine, std::uint64_t bytes,
+                  std::uint64_t freed = 0);
 /// Throws refusal if a filter that has just been made exceeds the limits.
 void require_within_limits(const command_call& call, const filter_value& filter);
 

@@ -141,16 +141,16 @@ std::optional<int> insert_and_reply_valkey(const command_call& call,
   filter_value& filter = created ? *created->filter : **found;
   const std::uint64_t items_before = filter.facts().items;
   const growth_limit limit = growth_limit_for(call, filter, items.size());
-  const auto [done, stopped_by] =
+  const insert_result result =
       filter.insert(items, newly_inserted.span(), insert_mode::if_absent, limit);
   const bool has_changed = filter.facts().items != items_before;
   const bool is_created = created != nullptr;
   // Replicas get the items that are in the filter now, without those that were refused here.
-  const auto inserted = call.argv.subspan(first, done);
+  const auto inserted = call.argv.subspan(first, result.done);
   if (is_created) {
     key.set(std::move(created));
     words->replicate(call, inserted);
-  } else if (has_changed && done == items.size() && first == 2) {
+  } else if (has_changed && result.done == items.size() && first == 2) {
     // BF.ADD and BF.MADD have no options, which a server with other settings may refuse.
     api.replicate_verbatim(call.ctx);
   } else if (has_changed) {
@@ -158,8 +158,8 @@ std::optional<int> insert_and_reply_valkey(const command_call& call,
   }
   if (has_changed) key.announce(add_event, event_generic);
   if (is_created) key.announce(reserve_event, event_generic);
-  const wire_error error = stop_error(call.family, stopped_by, limit);
-  if (!is_single) return reply_valkey(call.ctx, newly_inserted.span().first(done), error);
+  const wire_error error = stop_error(call.family, result.stopped_by, limit);
+  if (!is_single) return reply_valkey(call.ctx, newly_inserted.span().first(result.done), error);
   if (error != nullptr) return api.reply_error(call.ctx, error);
   return api.reply_integer(call.ctx, newly_inserted.span()[0]);
 }

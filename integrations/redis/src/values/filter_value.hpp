@@ -45,6 +45,7 @@ enum class insert_mode : std::uint8_t {
 struct insert_result {
   std::size_t done = 0;  ///< items from the front of the batch that are in the filter now
   stop_reason stopped_by = stop_reason::none;
+  bool changed = true;  ///< false: the filter is as before, although items are done
 };
 
 class filter_value {

@@ -148,6 +148,13 @@ std::uint64_t received_dump::bytes() const noexcept {
   return sum;
 }
 
+std::uint64_t received_dump::spare_bytes() const noexcept {
+  std::uint64_t sum = 0;
+  for (const generation& held : generations_) sum += held.dump.spare_bytes();
+  for (const part& partial : parts_) sum += partial.file.bytes().size() - partial.filled;
+  return sum;
+}
+
 std::span<const std::byte> received_dump::file(std::size_t i) const noexcept {
   return parts_[i].file.bytes().first(parts_[i].filled);
 }

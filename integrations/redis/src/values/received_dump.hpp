@@ -33,6 +33,8 @@ class received_dump {
   std::uint64_t expected_bytes() const noexcept { return expected_; }
   const dump_prefix& prefix() const noexcept { return prefix_; }
   std::uint64_t bytes() const noexcept;
+  /// Those of them that wait for pieces.
+  std::uint64_t spare_bytes() const noexcept;
 
   std::vector<std::byte> header() const;
   byte_pieces payload() const;

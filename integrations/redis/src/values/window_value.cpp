@@ -52,7 +52,7 @@ class window_value final : public filter_value {
     contains_since(oldest_slice(newest_slice), items, known);
     if (insert_slice_ < oldest_slice(newest_slice)) {  // the items are already forgotten
       std::ranges::fill(newly_inserted, false);
-      return {items.size(), stop_reason::none};
+      return {items.size(), stop_reason::none, false};
     }
     if (items.empty()) return {};
     stop_reason reason = stop_reason::none;
@@ -60,7 +60,9 @@ class window_value final : public filter_value {
     if (target == nullptr) return {0, reason};
     growth_limit target_limit = limit;
     target_limit.max_bytes -= std::min(target_limit.max_bytes, bytes() - target->bytes());
-    const insert_result result = target->insert(items, newly_inserted, mode, target_limit);
+    insert_result result = target->insert(items, newly_inserted, mode, target_limit);
+    result.changed = mode == insert_mode::counted ||
+                     std::ranges::count(newly_inserted.first(result.done), true) != 0;
     // Replicas do not hear of refused items, so they have no empty generation either.
     std::erase_if(generations, [](const generation& g) { return g.filter->facts().items == 0; });
     for (std::size_t i = 0; i < result.done; ++i) {
