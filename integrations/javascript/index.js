@@ -2,6 +2,7 @@
 
 import {Filter, checkKey, openIn} from './lib/filter.js';
 import {FollowedFilter} from './lib/follow.js';
+import {checkMany} from './lib/instance.js';
 import {PackageModule, bytesOf} from './lib/source.js';
 import {webCrypto} from './lib/webcrypto.js';
 
@@ -75,6 +76,7 @@ export async function build(keys, request = {}) {
   const {key, labels, others, ...fields} = request;
   runRequest(instance, 'bloomset_begin_build', fields, key);
   const collect = async (all, areOthers) => {
+    checkMany(all);
     const batch = instance.batch((bytes, ends, count) => instance.run('bloomset_collect', [bytes, ends, count, areOthers]));
     if (all?.[Symbol.asyncIterator]) {
       for await (const each of all) batch.add(each);

@@ -59,5 +59,7 @@ end
 $$;
 
 create function bloomset_union(bloomset, bloomset) returns bloomset as 'MODULE_PATHNAME' language c immutable strict parallel safe;
+create function bloomset_internal.merge_next(bloomset, bloomset) returns bloomset
+  as 'MODULE_PATHNAME', 'bloomset_merge_next' language c immutable parallel safe;
 create aggregate bloomset_merge(bloomset) (
-  sfunc = bloomset_union, stype = bloomset, combinefunc = bloomset_union, parallel = safe);
+  sfunc = bloomset_internal.merge_next, stype = bloomset, combinefunc = bloomset_union, parallel = safe);

@@ -116,22 +116,36 @@ result<any_filter> build(const kind_info& kind, double fpr, std::span<const hash
       request.capacity = *distinct;
     }
   }
-  if (auto ok = check_plan(kind, fpr, request.capacity, limits.max_bytes); !ok) {
-    return fail(std::move(ok.error()));
+  // Copies of a key share their buckets, so they can fill a cuckoo filter before its capacity.
+  for (int attempts_left = capacity == counted ? 8 : 0;; --attempts_left) {
+    if (auto ok = check_plan(kind, fpr, request.capacity, limits.max_bytes); !ok) {
+      return fail(std::move(ok.error()));
+    }
+    auto made = kind.create(request);
+    if (!made) return made;
+    bool is_full = false;
+    auto done = for_batches(hashes, limits, [&](std::span<const hash64> batch) -> result<void> {
+      const auto inserted = made->insert(batch);
+      if (!inserted) return fail(inserted.error());
+      if (inserted->done == batch.size()) return {};
+      if (inserted->stopped_by == insert_outcome::too_many_copies) {
+        return fail(errc::full,
+                    "the filter cannot store more copies of a key; give each key once, or choose "
+                    "another kind");
+      }
+      is_full = true;
+      return fail(errc::full,
+                  "the filter has no room for all keys; choose a larger capacity or another kind");
+    });
+    if (is_full && attempts_left != 0) {
+      request.capacity += (request.capacity + 9) / 10;
+      continue;
+    }
+    if (done && capacity != counted) done = check_rate(*made, fpr, hashes, capacity, limits);
+    if (!done) return fail(std::move(done.error()));
+    made->settle_count();
+    return made;
   }
-  auto made = kind.create(request);
-  if (!made) return made;
-  auto done = for_batches(hashes, limits, [&](std::span<const hash64> batch) -> result<void> {
-    const auto inserted = made->insert(batch);
-    if (!inserted) return fail(inserted.error());
-    if (inserted->done == batch.size()) return {};
-    return fail(errc::full,
-                "the filter has no room for all keys; choose a larger capacity or another kind");
-  });
-  if (done && capacity != counted) done = check_rate(*made, fpr, hashes, capacity, limits);
-  if (!done) return fail(std::move(done.error()));
-  made->settle_count();
-  return made;
 }
 
 result<any_filter> open_value(std::span<const std::byte> value, access how, verification verified) {

@@ -135,8 +135,11 @@ def test_numbers_that_would_be_other_keys_are_refused():
     assert f.contains(duckdb.sql("select sum(i)::bigint from range(3) t(i)")).all()
     assert not f.contains(duckdb.sql("select 3::decimal(38, 0)")).any()
     column = pandas.Series([decimal.Decimal("1.5"), decimal.Decimal("2.25")])
-    with pytest.raises(TypeError, match="Decimal"):
-        f.contains(column)
+    for given in column, column.astype("category"), pandas.DataFrame({"p": column}):
+        with pytest.raises(TypeError, match="Decimal"):
+            f.contains(given)
+    with pytest.raises(TypeError):
+        f.contains(pandas.Series(pandas.period_range("2026-01", periods=3, freq="M")))
 
 
 def test_numpys_array_of_text_without_a_width():

@@ -271,6 +271,14 @@ def test_what_a_filter_is_not(cls):
     assert re.fullmatch(rf"<bloomset\.{cls.__name__}: 1 key of \d+, [\d,]+ bytes>", repr(f))
 
 
+def test_repeated_keys_have_room():
+    keys = 2 * [f"k{i}" for i in range(20_000)]
+    for cls in bloomset.Cuckoo, bloomset.VectorQuotient, bloomset.CountingBloom:
+        assert cls.build(keys).contains(keys).all()
+    with pytest.raises(bloomset.FullError, match="as many copies"):
+        bloomset.Cuckoo.build(["x"] * 100)
+
+
 def test_a_full_filter_says_how_far_it_came():
     f = bloomset.Cuckoo(100)
     with pytest.raises(bloomset.FullError, match="no room") as caught:

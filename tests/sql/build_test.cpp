@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bloomset/any_filter.hpp>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "sql/filters.hpp"
@@ -43,6 +46,24 @@ TEST(sql_build, ends_at_the_first_check_after_the_cancel) {
       EXPECT_EQ(asked, last) << kind.name;
     }
   }
+}
+
+// A cuckoo filter has fewer buckets for the copies of a key than for different keys.
+TEST(sql_build, repeated_keys_have_room) {
+  auto hashes = hashes_of(50'000);
+  hashes.insert(hashes.end(), hashes.begin(), hashes.end());
+  for (const kind_info& kind : kinds_of_one_set()) {
+    const auto made = sql::build(kind, 0.01, hashes, sql::counted, {1U << 30});
+    ASSERT_TRUE(made) << kind.name << ": " << made.error().message;
+    const auto answers = std::make_unique<bool[]>(hashes.size());
+    ASSERT_TRUE(made->may_contain(hashes, {answers.get(), hashes.size()}));
+    EXPECT_TRUE(std::all_of(answers.get(), answers.get() + hashes.size(), std::identity()))
+        << kind.name;
+  }
+  const std::vector<hash64> same(100, hash64{7});
+  const auto full = sql::build(**find_kind("cuckoo"), 0.01, same, sql::counted, {1U << 30});
+  ASSERT_FALSE(full);
+  EXPECT_NE(full.error().message.find("more copies of a key"), std::string::npos);
 }
 
 TEST(sql_build, a_larger_filter_than_a_value_is_refused_before_its_memory_is_taken) {

@@ -165,6 +165,11 @@ def test_a_text_is_the_same_key_in_every_encoding(server, tmp_path):
     assert server.ask("create extension bloomset;" + query, database="latin") == server.ask(query)
     run(tmp_path, "build", "-q", "-o", "f.bloom", input="Zoë\n".encode())
     assert bytes_of(server, "select bloomset_agg('Zo' || chr(235))") == (tmp_path / "f.bloom").read_bytes()
+    # So are the labels of a filter.
+    run(tmp_path, "build", "-q", "-o", "g.bloom", "--label", "source=Zoë", input=b"x\n")
+    value = (tmp_path / "g.bloom").read_bytes().hex()
+    query = f"select bloomset_info('\\x{value}'::bloomset)->'labels'->>'source' = 'Zo' || chr(235)"
+    assert server.ask(query, database="latin") == server.ask(query) == "t"
 
 
 def test_info_is_json_with_the_names_of_the_command_line(server, tmp_path):
@@ -355,7 +360,7 @@ begin
   for at in select n from generate_series(0, length(whole) - 1) n where n < 192 or n % 61 = 0 loop
     foreach damaged in array array[set_byte(whole, at, get_byte(whole, at) # 1), set_byte(whole, at, 255 - get_byte(whole, at)),
                                    substr(whole, 1, at)] loop
-      foreach asked in array array[1, 2, 3, 4, 5] loop
+      foreach asked in array array[1, 2, 3, 4, 5, 6] loop
         begin
           case asked
             when 1 then perform damaged::bloomset;
@@ -363,6 +368,7 @@ begin
             when 3 then perform may_contain(unchecked(damaged), 'user7');
             when 4 then perform bloomset_info(unchecked(damaged));
             when 5 then perform bloomset_union(unchecked(damaged), whole::bloomset);
+            when 6 then perform bloomset_merge(f) from (values (unchecked(damaged))) as one (f);
           end case;
           raise warning 'accepted: byte %, way %', at, asked;
         exception when invalid_binary_representation or feature_not_supported then

@@ -325,6 +325,7 @@ bloomset_status bloomset_build(const bloomset_request* request, const bloomset_k
     auto asked = known_part(request);
     if (!asked) return fail(asked.error());
     if (auto ok = check_keys(keys, count); !ok) return ok;
+    const bool is_counted = asked->capacity == 0 && asked->bits == 0;
     if (asked->capacity == 0) asked->capacity = std::max<std::size_t>(count, 1);
     auto made = plan(*asked);
     if (!made) return fail(made.error());
@@ -338,11 +339,16 @@ bloomset_status bloomset_build(const bloomset_request* request, const bloomset_k
       }
       return give_filter(bloomset::build_filter(*made->kind, made->request, sources), filter);
     }
-    auto created = made->kind->create(made->request);
-    if (!created) return fail(std::move(created.error()));
-    inserted_keys did;
-    if (auto ok = insert(*created, count, keys_of(keys), did); !ok) return ok;
-    return give_filter(std::move(created), filter);
+    // Copies of a key share their buckets, so they can fill a cuckoo filter before its capacity.
+    for (int attempts_left = is_counted ? 8 : 0;; --attempts_left) {
+      auto created = made->kind->create(made->request);
+      if (!created) return fail(std::move(created.error()));
+      inserted_keys did;
+      const auto inserted = insert(*created, count, keys_of(keys), did);
+      if (inserted) return give_filter(std::move(created), filter);
+      if (inserted.error().code != errc::full || attempts_left == 0) return inserted;
+      made->request.capacity += (made->request.capacity + 9) / 10;
+    }
   });
 }
 

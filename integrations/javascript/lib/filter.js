@@ -111,6 +111,7 @@ export class Filter extends WholeReader {
   }
 
   #combine(name, other, key) {
+    checkKey(key);
     const instance = this[instanceOf];
     const bytes = other.toBytes();
     instance.lend(bytes, (at) => instance.lend(key, (secret) => {

@@ -9,6 +9,11 @@ const BATCH_KEYS = 4096;
 const BATCH_BYTES = 1 << 17;
 const OUT_OF_MEMORY = 'there is not enough memory for this filter; use a smaller one, or the command line';
 
+/** A string can be iterated over, but its letters are hardly meant. */
+export function checkMany(keys) {
+  if (typeof keys === 'string') throw new TypeError('a string is one key, where many are expected; give an array');
+}
+
 /** The bytes of a key, as every program with Bloomset makes them. */
 function bytesOfKey(key) {
   switch (typeof key) {
@@ -212,6 +217,7 @@ export class Instance {
 
   /** Calls `use(bytes, ends, count, answers)` with addresses for each batch of keys. */
   inBatches(keys, use) {
+    checkMany(keys);
     const batch = this.batch(use);
     for (const key of keys) batch.add(key);
     batch.end();

@@ -228,3 +228,28 @@ test('in a worker', async () => {
   `, {eval: true, workerData: bytes});
   assert.deepEqual(await new Promise((done, failed) => worker.once('message', done).once('error', failed)), [true, false]);
 });
+
+test('a string is one key, where many are expected', async () => {
+  const filter = await create({capacity: 100});
+  for (const call of [() => filter.addMany('ann'), () => filter.hasMany('ann')]) assert.throws(call, /a string is one key/);
+  await assert.rejects(build('ann'), /a string is one key/);
+  assert.equal(filter.has('a'), false);
+});
+
+test('copies of a key are told from a filter without room', async () => {
+  const filter = await create({kind: 'cuckoo', capacity: 1000});
+  assert.throws(() => filter.addMany(Array(100).fill('x')), {code: 'full', message: /as many copies of a key/});
+  const twice = Array.from({length: 20_000}, (_, i) => `k${i >> 1}`);
+  assert.ok((await build(twice, {kind: 'cuckoo'})).hasMany(twice).every(Boolean));
+  await assert.rejects(build(Array(100).fill('x'), {kind: 'cuckoo'}), {code: 'full', message: /as many copies of a key/});
+});
+
+test('the secret key of another filter has 16 bytes', async () => {
+  const key = await newKey();
+  const [one, other] = [await build(['a'], {key}), await build(['b'], {key})];
+  for (const wrong of ['abcdefghijklmnop', new Uint8Array(5), new Uint8Array(32), null]) {
+    assert.throws(() => one.merge(other, {key: wrong}), /a secret key has 16 bytes/);
+  }
+  one.merge(other, {key});
+  assert.ok(one.has('b'));
+});

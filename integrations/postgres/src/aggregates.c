@@ -21,6 +21,7 @@ PG_FUNCTION_INFO_V1(bloomset_serialize);
 PG_FUNCTION_INFO_V1(bloomset_deserialize);
 PG_FUNCTION_INFO_V1(bloomset_build);
 PG_FUNCTION_INFO_V1(bloomset_union);
+PG_FUNCTION_INFO_V1(bloomset_merge_next);
 
 struct key_state {
   struct bridge_plan plan;
@@ -208,6 +209,18 @@ Datum bloomset_build(PG_FUNCTION_ARGS) {
     glue_raise(&failure);
   }
   return returned(&value);
+}
+
+/* The first filter of a group is verified here, since the union takes its state as its own. */
+Datum bloomset_merge_next(PG_FUNCTION_ARGS) {
+  struct bridge_failure failure;
+  if (PG_ARGISNULL(1)) {
+    if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+    PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+  }
+  if (!PG_ARGISNULL(0)) return bloomset_union(fcinfo);
+  if (!bridge_check(glue_bytes(PG_GETARG_VARLENA_PP(1)), &failure)) glue_raise(&failure);
+  PG_RETURN_DATUM(PG_GETARG_DATUM(1));
 }
 
 Datum bloomset_union(PG_FUNCTION_ARGS) {

@@ -127,5 +127,6 @@ Datum bloomset_info(PG_FUNCTION_ARGS) {
   if (!bridge_info(glue_bytes(PG_GETARG_VARLENA_PP(0)), glue_allocate, &json, &failure)) {
     glue_raise(&failure);
   }
-  return DirectFunctionCall1(jsonb_in, CStringGetDatum(json));
+  return DirectFunctionCall1(
+      jsonb_in, CStringGetDatum(pg_any_to_server(json, (int)strlen(json), PG_UTF8)));
 }

@@ -90,7 +90,9 @@ def _keys(part: Any) -> Any:
         import pyarrow
 
         column = pyarrow.array(part, from_pandas=True)
-        if part.dtype == object and pyarrow.types.is_decimal(column.type):
+        values = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
+        dtype = part.dtype.categories.dtype if hasattr(part.dtype, "categories") else part.dtype
+        if dtype == object and pyarrow.types.is_decimal(values):
             raise TypeError("a Decimal object is not a key, because equal numbers can have different digits; convert "
                             "the column to text, or to a decimal type of Arrow")
         return column

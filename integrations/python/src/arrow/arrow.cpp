@@ -231,11 +231,18 @@ void refuse_other_keys(py::handle relation, const ArrowSchema& schema) {
 /// pandas gives a column of Decimal objects the scale of its longest one, so that the key of a
 /// number would depend on the others.
 void refuse_decimal_objects(py::handle column, const ArrowSchema& schema) {
-  const ArrowSchema& values = schema.n_children == 1 ? *schema.children[0] : schema;
-  if (!std::string_view(values.format).starts_with("d:") || !py::hasattr(column, "dtype") ||
-      py::cast<std::string>(py::str(column.attr("dtype"))) != "object") {
-    return;
+  const ArrowSchema* values = schema.n_children == 1 ? schema.children[0] : &schema;
+  if (values->dictionary != nullptr) values = values->dictionary;
+  if (!std::string_view(values->format).starts_with("d:")) return;
+  // A data frame of one column has a list of types, a categorical the type of its categories.
+  py::object type = py::none();
+  if (py::hasattr(column, "dtype")) {
+    type = column.attr("dtype");
+  } else if (py::hasattr(column, "dtypes") && py::hasattr(column.attr("dtypes"), "iloc")) {
+    type = column.attr("dtypes").attr("iloc")[py::int_(0)];
   }
+  if (py::hasattr(type, "categories")) type = type.attr("categories").attr("dtype");
+  if (py::cast<std::string>(py::str(type)) != "object") return;
   raise(PyExc_TypeError,
         "a Decimal object is not a key, because equal numbers can have different digits; convert "
         "the column to text, or to a decimal type of Arrow");

@@ -47,7 +47,8 @@ inline bool is_uuid(const ArrowSchema& schema) {
 /// False for types whose values are not keys although those of their storage are.
 inline bool has_keys_of_its_storage(const ArrowSchema& schema) {
   const std::string_view extension = extension_of(schema);
-  return extension != "arrow.opaque" && extension != "arrow.bool8";
+  return extension != "arrow.opaque" && extension != "arrow.bool8" &&
+         !extension.starts_with("pandas.");
 }
 
 /// The type's name as in Arrow's documentation.

@@ -299,8 +299,9 @@ public final class Filter {
     }
 
     private synchronized void combine(String name, byte[] file, byte[] key) {
+        byte[] checked = Wasm.checkedKey(key);
         int at = wasm.put(file);
-        int secret = wasm.putOrNull(Wasm.checkedKey(key));
+        int secret = wasm.putOrNull(checked);
         try {
             wasm.run("the other filter", name, at, file.length, secret);
         } finally {
