@@ -1,7 +1,8 @@
 // Makes the page as one file with style, script and module inside:
-//     node build.mjs NPM SOURCES MODULE PAGE
+//     node build.mjs NPM SOURCES MODULE PAGE STAMP
 // It runs in a folder of its own with package.json and package-lock.json. If npm cannot install the
-// packages, it prints a line and leaves the page out, and the rest of the build goes on.
+// packages, it prints a line and leaves the page out, and the rest of the build goes on. The stamp is
+// written only with the page, so that the next build tries again.
 
 import {spawnSync} from 'node:child_process';
 import {existsSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -9,7 +10,7 @@ import path from 'node:path';
 import {createRequire} from 'node:module';
 import {fileURLToPath} from 'node:url';
 
-const [npm, sources, wasm, page] = process.argv.slice(2);
+const [npm, sources, wasm, page, stamp] = process.argv.slice(2);
 const here = path.dirname(fileURLToPath(import.meta.url));
 const lock = readFileSync(path.join(here, 'package-lock.json'), 'utf8');
 const installed = path.join(here, 'node_modules', '.bloomset-lock');
@@ -44,3 +45,4 @@ const whole = readFileSync(path.join(sources, 'page.html'), 'utf8')
   .replace('<!-- style -->', () => `<style>${style.outputFiles[0].text}</style>`)
   .replace('<!-- script -->', () => `<script>${text}</script>`);
 writeFileSync(page, whole);
+writeFileSync(stamp, '');

@@ -50,7 +50,7 @@ class array_walk final : public text_walk {
     }
     picture(after, std::move(marks));
     if (outcome == insert_outcome::inserted) {
-      conclude(tint::good, "new", fmt::format(": a {} was 0", filter_.cell_name()));
+      is_new(element, fmt::format("a {} was 0", filter_.cell_name()));
     } else {
       not_new(element, fmt::format("no {} was 0", filter_.cell_name()));
     }
@@ -81,9 +81,7 @@ class array_walk final : public text_walk {
     });
     looked_at(element, after, erased ? mark::lowered : mark::queried);
     if (!erased) {
-      conclude(tint::known, "nothing to erase",
-               fmt::format(": {}, so {} certainly is not in", first_zero(element, before),
-                           printable(element)));
+      nothing_to_erase(element, first_zero(element, before));
     } else if (!members().contains(element)) {
       conclude(tint::bad, "erased",
                fmt::format(", but should not have been: {}; {}", absence(element),

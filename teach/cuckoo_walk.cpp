@@ -69,7 +69,7 @@ class cuckoo_walk final : public text_walk {
       tell_moves(moves_between(layout_, before, after, at), before);
     }
     if (outcome == insert_outcome::inserted) {
-      conclude(tint::good, "new", ": its fingerprint was in neither bucket");
+      is_new(element, "its fingerprint was in neither bucket");
     } else {
       not_new(element, "its fingerprint was there");
     }
@@ -107,9 +107,7 @@ class cuckoo_walk final : public text_walk {
     }
     if (!erased) {
       show(after, at);
-      conclude(tint::known, "nothing to erase",
-               fmt::format(": no {} in {}, so {} certainly is not in", hex(at.fingerprint),
-                           buckets_of(at), printable(element)));
+      nothing_to_erase(element, fmt::format("no {} in {}", hex(at.fingerprint), buckets_of(at)));
       return;
     }
     picture(after, changes, &at);

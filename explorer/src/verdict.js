@@ -4,9 +4,9 @@ import {h} from './dom.js';
 import {t} from './i18n.js';
 
 const SIGNS = {
-  new: ['good', '✓'], again: ['plain', '='], collides: ['warn', '!'], full: ['bad', '■'], too_many: ['bad', '■'],
+  new: ['good', '✓'], again: ['plain', '='], collides: ['warn', '!'], lost: ['bad', '!'], full: ['bad', '■'], too_many: ['bad', '■'],
   member: ['good', '✓'], absent: ['plain', '✗'], false_positive: ['bad', '!'], false_negative: ['bad', '!'],
-  erased: ['good', '−'], wrongly_erased: ['bad', '!'], nothing_to_erase: ['plain', '✗'],
+  erased: ['good', '−'], wrongly_erased: ['bad', '!'], nothing_to_erase: ['plain', '✗'], nothing_left: ['bad', '!'],
   exact_held: ['good', '✓'], exact_yes: ['good', '✓'], exact_no_equation: ['good', '✗'], exact_no_bit: ['good', '✗'],
   exact_unknown: ['warn', '?'],
 };

@@ -7,11 +7,13 @@ import {columnsOf} from './watch-array.js';
 function strip(member, i, ask, width, top) {
   const size = member.m <= 128 ? 16 : 8;
   const gap = 2;
+  // A filter of too many bits comes without them, and only its figures are drawn.
+  const drawn = member.set ? member.m : 0;
   const columns = columnsOf(member.m, width, size + gap);
   const set = new Set(member.set);
   const asked = new Set(ask?.places ?? []);
-  const rows = Math.ceil(member.m / columns);
-  const cells = Array.from({length: member.m}, (_, place) => s('rect', {
+  const rows = Math.ceil(drawn / columns);
+  const cells = Array.from({length: drawn}, (_, place) => s('rect', {
     class: `${set.has(place) ? 'on' : 'off'}${asked.has(place) ? ' asked' : ''}`, x: (place % columns) * (size + gap) + 1,
     y: top + 24 + Math.floor(place / columns) * (size + gap), width: size, height: size, rx: 2}));
   return {height: 24 + rows * (size + gap) + 18, element: s('g', {class: 'strip', 'data-member': i},

@@ -100,8 +100,8 @@ function workings({step, done, phase}) {
   if (phase > 1) {
     lines.push(t(step.matching ? 'segments_matching' : 'segments_none', {n: number(step.matching), i: step.segment, x: step.cell}));
     if (step.entry !== undefined) lines.push(t('segments_entry', {e: step.entry, r: step.entry.length}));
-    if (step.counted) lines.push(t('segments_counted'));
-    if (step.verb === 'erase' && step.verdict.endsWith('erased')) lines.push(t('segments_longest'));
+    if (step.counted && step.verb === 'insert') lines.push(t('segments_counted'));
+    if (step.verb === 'erase' && step.verdict.endsWith('erased')) lines.push(t(step.counted ? 'segments_uncounted' : 'segments_longest'));
   }
   if (done && step.growth) {
     const {most, cells, split, into} = step.growth;

@@ -183,8 +183,10 @@ export function watchView(view, openTab) {
   function paint(frame) {
     const step = trace.steps[frame.step];
     const width = Math.max(260, stage.clientWidth || 600);
+    // A refused step shows the picture after the last step before it that was not refused.
+    const shown = step?.error ? trace.steps.findLastIndex((other, i) => i < frame.step && !other.error) : frame.step;
     const drawn = step?.error
-      ? {picture: scene().draw({trace, index: frame.step - 1, phase: 0, width, done: true}).picture,
+      ? {picture: scene().draw({trace, index: shown, phase: shown < 0 ? 0 : scene().phases(trace.steps[shown]) - 1, width, done: true}).picture,
         telling: [h('p', {class: 'verdict bad'}, translated(step.error))]}
       : scene().draw({trace, index: frame.step, phase: frame.phase, width, done: Boolean(frame.last)});
     show(stage, drawn.picture);

@@ -10,7 +10,7 @@
 namespace bloomset::explorer {
 namespace {
 
-constexpr std::uint64_t max_measured = 200'000;
+constexpr std::uint64_t max_measured = 300'000;
 constexpr std::uint64_t max_asked = 2'000'000;
 
 struct asked_filter {

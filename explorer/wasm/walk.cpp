@@ -49,7 +49,7 @@ std::string_view insert_verdict(teach::member_set& members, const std::string& e
   if (outcome == insert_outcome::too_many_copies) return "too_many";
   const bool was_member = members.contains(element);
   members.add(element);
-  if (outcome == insert_outcome::inserted) return "new";
+  if (outcome == insert_outcome::inserted) return was_member ? "lost" : "new";
   return was_member ? "again" : "collides";
 }
 
@@ -61,8 +61,9 @@ std::string_view check_verdict(const teach::member_set& members, const std::stri
 
 std::string_view erase_verdict(teach::member_set& members, const std::string& element,
                                bool erased) {
-  if (!erased) return "nothing_to_erase";
-  if (!members.contains(element)) return "wrongly_erased";
+  const bool is_member = members.contains(element);
+  if (!erased) return is_member ? "nothing_left" : "nothing_to_erase";
+  if (!is_member) return "wrongly_erased";
   members.remove(element);
   return "erased";
 }

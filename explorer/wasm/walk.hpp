@@ -23,16 +23,17 @@ using teach::verb;
 result<std::uint64_t> number_of(const json& asked, std::string_view name, std::uint64_t otherwise,
                                 std::uint64_t least, std::uint64_t most);
 
-/// The verdict on an insert: new, again, collides (not a member, but the filter found it), full or
-/// too_many. A successful insert is recorded in `members`.
+/// The verdict on an insert: new, again, collides (not a member, but the filter found it), lost (a
+/// member that the filter did not find), full or too_many. A successful insert is recorded in
+/// `members`.
 std::string_view insert_verdict(teach::member_set& members, const std::string& element,
                                 insert_outcome outcome);
 /// On a check: member, false_positive, absent, or false_negative. Only the erase of a non-member
 /// causes a false negative.
 std::string_view check_verdict(const teach::member_set& members, const std::string& element,
                                bool found);
-/// On an erase: erased, wrongly_erased (a non-member was erased) or nothing_to_erase. A successful
-/// erase is recorded in `members`.
+/// On an erase: erased, wrongly_erased (a non-member was erased), nothing_to_erase, or nothing_left
+/// (of a member). A successful erase is recorded in `members`.
 std::string_view erase_verdict(teach::member_set& members, const std::string& element, bool erased);
 
 /// The fields that every step's answer begins with.

@@ -50,6 +50,11 @@ class array_walk {
       figures(now);
       return now;
     }
+    if (each.what == verb::erase && filter_.cell_name() == "bit") {
+      now["error"] = "a Bloom filter cannot erase: a bit may be another element's too";
+      figures(now);
+      return now;
+    }
     each.element = *element;
     now["element"] = *element;
     now["gone"] = members_.erased(*element);

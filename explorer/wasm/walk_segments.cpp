@@ -45,6 +45,7 @@ class segments_walk {
     now["before"] = {{"block", block(at.segment, at.cell)}};
     figures(now["before"]);
     const std::uint64_t copies = filter_.count(h);
+    const std::uint64_t matching = entries_for(at);
     if (each.what == verb::insert) {
       const insert_outcome outcome = filter_.insert(h);
       now["verdict"] = insert_verdict(members_, each.element, outcome);
@@ -57,8 +58,9 @@ class segments_walk {
       now["verdict"] = check_verdict(members_, each.element, filter_.may_contain(h));
     } else {
       now["verdict"] = erase_verdict(members_, each.element, filter_.erase(h));
+      now["counted"] = copies > matching;
     }
-    now["matching"] = copies;
+    now["matching"] = matching;
     const detail::segment_place after = place(h);
     now["after"] = {{"segment", after.segment},
                     {"cell", after.cell},
@@ -101,6 +103,14 @@ class segments_walk {
       piece += entry.counted == 0 ? 1 : 2;
     }
     return image.payload[piece];
+  }
+
+  /// How many entries of the place's cell match, without the copies that are counted beside them.
+  std::uint64_t entries_for(const detail::segment_place& at) const {
+    const filter_image image = filter_.image();
+    const detail::segment_view view(detail::shape_of(filter_.params(), at.segment),
+                                    bytes_of_segment(image, at.segment));
+    return view.copies(at.cell, at.remainder);
   }
 
   /// The cells of a cell's block, each with the remainders of its entries.

@@ -98,6 +98,26 @@ bool text_walk::judge(const std::string& element, bool found, std::string_view m
   return found && !member;
 }
 
+void text_walk::is_new(const std::string& element, std::string_view reason) {
+  if (!members_.contains(element)) return conclude(tint::good, "new", fmt::format(": {}", reason));
+  conclude(tint::bad, "new",
+           fmt::format(", says the filter, and is wrong: {}, since an element that was not in was "
+                       "erased",
+                       reason));
+}
+
+void text_walk::nothing_to_erase(const std::string& element, std::string_view reason) {
+  if (members_.contains(element)) {
+    conclude(tint::bad, "nothing to erase",
+             fmt::format(", says the filter, and is wrong: {}, since an element that was not in "
+                         "was erased",
+                         reason));
+  } else {
+    conclude(tint::known, "nothing to erase",
+             fmt::format(": {}, so {} certainly is not in", reason, printable(element)));
+  }
+}
+
 void text_walk::not_new(const std::string& element, std::string_view reason) {
   conclude(tint::known, "perhaps not new",
            fmt::format(": {}{}", reason,

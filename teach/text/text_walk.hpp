@@ -50,8 +50,12 @@ class text_walk {
   /// `missing` is the reason for a negative; `effect` completes "inserting it would have ...".
   bool judge(const std::string& element, bool found, std::string_view missing,
              std::string_view effect);
+  /// Writes the verdict of an insert into cells of which one was empty, for the given reason.
+  void is_new(const std::string& element, std::string_view reason);
   /// Writes the verdict of an insert that changed nothing, for the given reason.
   void not_new(const std::string& element, std::string_view reason);
+  /// Writes the verdict of an erase that changed nothing, for the given reason.
+  void nothing_to_erase(const std::string& element, std::string_view reason);
   /// Writes the verdict of an erase that left that many copies.
   void erased_one(const std::string& element, std::uint64_t left);
 

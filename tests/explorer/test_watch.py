@@ -124,6 +124,8 @@ OWN_STUCK = ",".join(["+3"] * 15 + ["-3"] * 15)  # the counters 3 and 0 stick; n
     ("+1,+0,+2,-1,+1", "collides", "1 was erased before, but other elements left the same trace."),
     ("+1,+0,+2,-1,-1", "wrongly_erased", "1 was not in the set any more. The erase removed the trace of another"),
     ("+1,-1,?1", "absent", "At least one counter of 1 is 0."),
+    ("+1,-5,-1", "nothing_left", "1 is in the set, but the erase of another element removed its trace."),
+    ("+1,-5,+1", "lost", "1 was in the set, but the erase of another element had removed its trace."),
 ], ids=lambda value: value.replace(OWN_STUCK, "stuck") if value.startswith("+") else "")
 def test_what_an_erased_element_leaves_is_told_as_it_is(page, steps, verdict, says):
     page.open(**PAIR, steps=steps)
@@ -308,6 +310,26 @@ def test_an_expandable_filters_entries_give_a_bit_when_its_cells_double(page):
     assert seen == ["member", "erased", "absent"]
 
 
+def test_copies_beside_the_table_are_no_entries(page):
+    page.open(kind="expandable", steps=",".join(["+ant"] * 5 + ["-ant"] * 3))
+    told = []
+    for button in page.all("#steps li > button:first-child"):
+        button.click()
+        told.append(page.text("#telling"))
+    assert all("remainder: 3." in each for each in told[3:7])
+    assert ["counted beside the table" in each for each in told] == [False, False, False, True, True, True, True, False]
+    assert ["The longest of the matching entries" in each for each in told] == [False] * 7 + [True]
+
+
+def test_a_chain_of_many_bits_is_told_by_its_figures(page):
+    page.open(kind="scalable_bloom", capacity="64", rate="0.0001", steps=",".join(f"+w{i}" for i in range(70)))
+    last_frame(page)
+    strips = page.all("svg.chain .strip")
+    assert len(strips) == 2
+    drawn = [len(strip.find_elements("css selector", "rect")) for strip in strips]
+    assert drawn[0] > 0 and drawn[1] == 0
+
+
 def test_an_expandable_filter_splits_one_segment_and_looks_into_one(page):
     page.open(kind="expandable", crowd="24574", rate="1%", steps="+ant,+bee,+cat,?17")
     entries = lambda: [int(n) for n in page.attributes(".segment[data-segment]", "data-entries")]
@@ -346,6 +368,29 @@ def test_wrong_input_gets_a_sentence_and_the_page_lives(page):
     assert "whole number" in page.text("#telling") and "--hash" not in page.text("#telling")
     page.open(m="99999")
     assert "4096" in page.text("#problem")
+
+
+def test_a_refused_step_leaves_the_picture_of_the_last_one_that_was_not(page):
+    page.open(steps="+cat,+dog")
+    assert "'dog' is not a whole number" in page.text("#telling") and page.all("svg .cell")
+    page.open(steps="+2")
+    last_frame(page)
+    taken = page.bits()
+    page.open(steps="+2,+cat,+dog")
+    last_frame(page)
+    assert "'dog' is not a whole number" in page.text("#telling")
+    assert page.bits() == taken != []
+
+
+@pytest.mark.parametrize("kind", ["bloom", "scalable_bloom", "blocked_bloom", "exact"])
+def test_kinds_that_cannot_erase_say_so_each_time(page, kind):
+    family = {"family": "double", "k": "3"} if kind == "bloom" else {}
+    page.open(kind=kind, **family, steps="+ant,-ant,-ant,?ant")
+    last_frame(page)
+    assert page.verdict() in ("member", "exact_yes")
+    for button in page.all("#steps li > button:first-child")[1:3]:
+        button.click()
+        assert "cannot erase" in page.text("#telling .verdict.bad")
 
 
 @pytest.mark.parametrize("width", [1200, 390])

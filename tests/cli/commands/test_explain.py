@@ -171,6 +171,11 @@ def test_erasing_what_was_never_in_harms_others(explain):
     assert "erased, but should not have been: 12 was never inserted" in told["erase 12"]
     assert "certainly not, says the filter, and is wrong" in told["check 2"]
     assert "1 false" in told["in the end"]
+    wrong = "says the filter, and is wrong: "
+    told = explain("--counting", *LECTURE, "--insert", "2", "--erase", "12,2")
+    assert "nothing to erase, " + wrong in told["erase 2"]
+    told = explain("--cuckoo", "--buckets", "2", "--slots", "2", "--fingerprint-bits", "4", "--insert", "a", "--erase", "a,a")
+    assert "nothing to erase: no " in told["erase a"]
 
 
 def test_erasing_what_only_sticks_harms_nobody(explain):
