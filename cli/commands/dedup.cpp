@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bloomset/any_filter.hpp>
@@ -166,7 +167,7 @@ result<status> dedup_fixed(const dedup_options& options, const plan_request& req
   return done;
 }
 
-result<status> dedup(const dedup_options& options) {
+result<status> dedup(dedup_options& options) {
   auto request = options.plan.request();
   if (!request) return fail(request.error());
   const bool is_fixed = request->capacity != 0 || request->bits != 0;
@@ -176,6 +177,8 @@ result<status> dedup(const dedup_options& options) {
   }
   const auto memory = options.input.memory.read();
   if (!memory) return fail(memory.error());
+  // Lines and a progress line would overwrite each other on one terminal.
+  if (::isatty(STDOUT_FILENO) != 0) options.input.no_progress = true;
   const auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;

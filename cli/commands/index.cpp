@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bloomset/defaults.hpp>
 #include <bloomset/dialects/parquet.hpp>
 #include <bloomset/file_index.hpp>
@@ -36,6 +38,41 @@ constexpr std::string_view verb = "index";
 
 /// The label with the column of --column.
 constexpr std::string_view column_label = "column";
+/// The label with the options that say what a line is: -0, --crlf, --skip-comments, --skip-bad.
+constexpr std::string_view lines_label = "lines";
+
+/// An option of input_options, by its word in the label.
+struct line_option {
+  std::string_view word;
+  bool& (*of)(input_options& options);
+};
+constexpr std::array line_options = {
+    line_option{"nul", [](input_options& options) -> bool& { return options.nul; }},
+    line_option{"crlf", [](input_options& options) -> bool& { return options.crlf; }},
+    line_option{"skip-comments",
+                [](input_options& options) -> bool& { return options.keys.is_blank.comments; }},
+    line_option{"skip-bad", [](input_options& options) -> bool& { return options.keys.skip_bad; }},
+};
+
+/// The label's words, in the order of the list and with commas between them.
+std::string line_form(input_options& options) {
+  std::vector<std::string_view> words;
+  for (const line_option& each : line_options) {
+    if (each.of(options)) words.push_back(each.word);
+  }
+  return fmt::format("{}", fmt::join(words, ","));
+}
+
+/// Turns the label's options on.
+void take_line_form(input_options& options, std::string_view form) {
+  for (const line_option& each : line_options) {
+    for (std::string_view rest = form; !rest.empty();) {
+      const auto comma = std::min(rest.find(','), rest.size());
+      if (rest.substr(0, comma) == each.word) each.of(options) = true;
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+  }
+}
 
 struct index_options {
   std::string target;
@@ -143,9 +180,10 @@ class indexed_files {
 };
 
 /// Opens the files of the indexes that are the arguments, each file once, and reads them as they
-/// were read. `spec` gets the lowest rate of the indexes, unless --fpr is given.
+/// were read. `spec` gets the lowest rate of the indexes, unless --fpr is given; `given` also gets
+/// the labels that all of them have.
 result<indexed_files> open_again(index_options& options, const std::optional<hash_key>& key,
-                                 file_index_spec& spec) {
+                                 file_index_spec& spec, label_list& given) {
   const std::vector<std::string> names = std::exchange(options.input.names, {});
   if (names.empty()) return fail(errc::invalid_argument, "--compact: give the indexes to join");
   std::vector<file_index> indexes;
@@ -155,10 +193,19 @@ result<indexed_files> open_again(index_options& options, const std::optional<has
     indexes.push_back(std::move(*index));
   }
   std::vector<labelled_filter> labels;
+  label_list common = indexes.front().labels();
+  const std::string form(common.find(lines_label).value_or(""));
   std::unordered_set<std::string_view> seen;
   for (std::size_t i = 0; i < indexes.size(); ++i) {
     const file_index& index = indexes[i];
     labels.push_back({names[i], &index.labels()});
+    common.keep_common(index.labels());
+    if (index.labels().find(lines_label).value_or("") != form) {
+      return fail(errc::incompatible,
+                  fmt::format("{} and {}: their lines were read with different options; index the "
+                              "files of one anew",
+                              names.front(), names[i]));
+    }
     if (options.fpr.empty()) {
       spec.fpr = i == 0 ? index.planned_fpr() : std::min(spec.fpr, index.planned_fpr());
     }
@@ -180,13 +227,19 @@ result<indexed_files> open_again(index_options& options, const std::optional<has
                               column.empty() ? "lines" : fmt::format("of the column {}", column)));
     }
   }
+  for (const auto& [name, value] : common.all()) {
+    if (name == reader_label || name == key_bytes_label || name == column_label) continue;
+    if (given.find(name)) continue;
+    if (auto ok = given.set(name, value); !ok) return fail(ok.error());
+  }
   if (!options.column.empty()) return indexed_files::columns(options);
+  take_line_form(options.input, form);
   return indexed_files::lines(open_keys(options.input, labels, verb, false));
 }
 
 result<indexed_files> open_files(index_options& options, const std::optional<hash_key>& key,
-                                 file_index_spec& spec) {
-  if (options.compact) return open_again(options, key, spec);
+                                 file_index_spec& spec, label_list& labels) {
+  if (options.compact) return open_again(options, key, spec, labels);
   if (!options.column.empty()) return indexed_files::columns(options);
   return indexed_files::lines(key_input::open(options.input));
 }
@@ -215,7 +268,7 @@ result<status> run(index_options& options) {
   auto labels = read_labels(options.labels);
   if (!labels) return fail(labels.error());
   if (auto ok = check_target(options.target, options.force); !ok) return fail(ok.error());
-  auto files = open_files(options, *key, spec);
+  auto files = open_files(options, *key, spec, *labels);
   if (!files) return fail(files.error());
   if (auto ok = check_names(*files); !ok) return fail(ok.error());
   if (auto ok = check_apart(options.target, files->names()); !ok) return fail(ok.error());
@@ -252,6 +305,9 @@ result<status> run(index_options& options) {
   auto made = file_index::build(spec, *source);
   if (!made) return fail(file_memory_failure(std::move(made.error())));
   if (auto ok = files->label(*labels); !ok) return fail(ok.error());
+  if (const std::string form = line_form(options.input); options.column.empty() && !form.empty()) {
+    if (auto ok = labels->set(lines_label, form); !ok) return fail(ok.error());
+  }
   made->labels() = std::move(*labels);
 
   const std::string shown = options.target == "-" ? "stdout" : options.target;

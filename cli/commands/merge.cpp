@@ -128,6 +128,8 @@ void note_sizes(folded_sizes& sizes, const opened_filter& filter, const opened_f
   const auto* const ours = std::get_if<any_filter>(&filter);
   const auto* const theirs = std::get_if<any_filter>(&other);
   if (ours == nullptr || theirs == nullptr || !ours->can().fold) return;
+  // The union with an empty filter is the other one.
+  if (ours->size() == 0 || theirs->size() == 0) return;
   // O(1), and enough for equal filters.
   if (ours->image().parameters == theirs->image().parameters) return;
   const plan_report plan = ours->info().plan;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <bloomset/any_filter.hpp>
+#include <bloomset/file_index.hpp>
 #include <optional>
 
 #include "commands/all.hpp"
@@ -13,9 +14,15 @@ namespace bloomset::cli {
 namespace {
 namespace verify {
 
-result<void> verify(const std::string& file) {
+result<void> verify(const std::string& file, bool takes_indexes) {
   auto stored = map_file(path_of_filter(file), verification::always);
   if (!stored) return fail(not_ours(stored.error(), "verify", file));
+  if (takes_indexes && stored->header.kind == file_index::kind) {
+    // The structure needs no key.
+    stored->header.seed = hash_seed(stored->header.seed.value());
+    const auto index = named(file, file_index::open(*stored));
+    return index ? result<void>() : fail(index.error());
+  }
   // Opening also checks the parameters and the structure of the kind. No secret key is needed.
   stored->header.parts = {};
   const auto info = info_of(std::move(*stored), file);
@@ -33,7 +40,7 @@ result<std::string> verify_signed(const minisign_key& key, const std::string& fi
   if (!comment) return fail(comment.error());
   const auto bytes = map_bytes(file);
   if (bytes && has_signature(bytes->bytes())) {
-    if (auto sound = verify(file); !sound) return fail(std::move(sound.error()));
+    if (auto sound = verify(file, true); !sound) return fail(std::move(sound.error()));
   }
   return fmt::format("{}: ok, signed: {}\n", one_line(file), one_line(*comment));
 }
@@ -53,7 +60,7 @@ result<status> verify_all(const verify_options& options) {
   status outcome = done;
   for (const std::string& file : options.files) {
     auto line = key ? verify_signed(*key, file) : [&]() -> result<std::string> {
-      if (auto sound = verify(file); !sound) return fail(std::move(sound.error()));
+      if (auto sound = verify(file, false); !sound) return fail(std::move(sound.error()));
       return one_line(file) + ": ok\n";
     }();
     if (line) {

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bloomset/file_index.hpp>
@@ -251,6 +252,8 @@ result<status> run(which_options& options) {
   output out;
   answering answers(options, asked, out);
   options.input.names = {"-"};
+  // Lines and a progress line would overwrite each other on one terminal.
+  if (::isatty(STDOUT_FILENO) != 0) options.input.no_progress = true;
   if (!options.keys.empty()) {
     options.input.names = {"/dev/null"};  // so that the reader is chosen as for any input
   }

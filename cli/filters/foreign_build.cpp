@@ -33,10 +33,13 @@ result<std::uint64_t> count_all(const input_options& options) {
   return count_keys(**opened);
 }
 
-result<void> insert_keys(dialects::foreign_filter& filter, key_input& input) {
-  return in_batches(input, [&](const key_batch& batch) -> result<void> {
+/// Returns the number of keys that were certainly new.
+result<std::uint64_t> insert_keys(dialects::foreign_filter& filter, key_input& input) {
+  std::uint64_t all = 0;
+  const auto done = in_batches(input, [&](const key_batch& batch) -> result<void> {
     const auto inserted = filter.insert(batch.keys);
     if (!inserted) return fail(inserted.error());
+    all += inserted->inserted;
     if (inserted->done == batch.keys.size()) return {};
     const std::size_t line = batch.line_of_key(inserted->done);
     return fail(errc::full,
@@ -44,6 +47,8 @@ result<void> insert_keys(dialects::foreign_filter& filter, key_input& input) {
                             "--capacity",
                             input.position_of_line(batch, line)));
   });
+  if (!done) return fail(done.error());
+  return all;
 }
 
 /// The members, or the universe, which a build may read several times: files are read again, and
@@ -184,13 +189,15 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
   const auto opened = key_input::open(options);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
-  if (auto ok = insert_keys(*filter, input); !ok) return fail(ok.error());
+  const auto inserted = insert_keys(*filter, input);
+  if (!inserted) return fail(inserted.error());
   finish(input, "build");
 
   const std::string name = how.target == "-" ? "stdout" : how.target;
-  if (said != 0 && input.keys() > said) {
-    const std::string text = fmt::format("{}: {} were read, more than the --capacity of {}", name,
-                                         format_count(input.keys(), "key"), format_count(said));
+  if (said != 0 && *inserted > said) {
+    const std::string text =
+        fmt::format("{}: {} were inserted, more than the --capacity of {}", name,
+                    format_count(*inserted, "different key"), format_count(said));
     if (how.strict) return fail(errc::full, text + " (--strict: nothing was written)");
     say("build", "warning: " + text + "; the filter is overfull");
   }

@@ -162,6 +162,14 @@ result<opened_filter> filter_opener::open_ours(result<stored_filter> stored,
   return std::move(*filter);
 }
 
+namespace {
+
+failure has_no_key(const std::string& name) {
+  return fail(errc::invalid_argument, name + ": its keys are hashed without a secret key");
+}
+
+}  // namespace
+
 result<std::variant<filter_info, dialects::foreign_info, std::vector<property>>>
 filter_opener::info(const std::string& given) {
   std::string name = given;
@@ -174,6 +182,7 @@ filter_opener::info(const std::string& given) {
     if (!has_signature(bytes->bytes())) {
       const auto filter = open_foreign(name, *bytes, access::read_only, verification::automatic);
       if (!filter) return fail(filter.error());
+      if (key_) return has_no_key(name);
       return std::get<dialects::foreign_filter>(*filter).info();
     }
     stored = read_stored(*bytes, verification::automatic, name);
@@ -181,6 +190,7 @@ filter_opener::info(const std::string& given) {
   ours_ = name;
   if (!stored) return fail(std::move(stored.error()));
   if (key_) {
+    if (!stored->header.seed.is_locked()) return has_no_key(name);
     if (auto ok = unlock(*stored, key_, name); !ok) return fail(std::move(ok.error()));
   }
   if (stored->header.kind == file_index::kind) {

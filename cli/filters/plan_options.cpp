@@ -14,13 +14,14 @@ namespace bloomset::cli {
 
 namespace {
 
-std::string check_hashes(const std::string& text) {
+unsigned read_hashes(const std::string& text) {
   unsigned k = 0;
   const char* end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, k);
-  if (read.ec == std::errc{} && read.ptr == end && k >= 1 && k <= max_hash_functions) return "";
-  return fmt::format("'{}' is not a number of hash functions; give 1 to {}", text,
-                     max_hash_functions);
+  if (read.ec == std::errc{} && read.ptr == end && k >= 1 && k <= max_hash_functions) return k;
+  throw CLI::ValidationError(
+      "--hashes", fmt::format("'{}' is not a number of hash functions; give 1 to {}", text,
+                              max_hash_functions));
 }
 
 std::uint64_t read_seed(const std::string& text) {
@@ -63,12 +64,13 @@ void plan_options::declare(CLI::App& app) {
       .value("M")
       .under(headings::size);
   app.get_option("--bits")->excludes(app.get_option("--memory"));
-  app.add_option("--hashes", hashes, "number of hash functions, 1 to 64")
+  // CLI11's parser of numbers would wrap -3 around and read 010 as octal.
+  app.add_option_function<std::string>(
+         "--hashes", [this](const std::string& given) { hashes = read_hashes(given); },
+         "number of hash functions, 1 to 64")
       ->type_name("K")
-      ->check(check_hashes)
       ->group(headings::kind);
   option(app, "--kind", kind, "kind of filter").value("KIND").under(headings::kind);
-  // CLI11's parser of numbers would wrap -3 around and read 010 as octal.
   app.add_option_function<std::string>(
          "--seed", [this](const std::string& given) { seed = read_seed(given); },
          fmt::format(

@@ -121,10 +121,20 @@ result<void> choose_partition(input_options& options, std::span<const labelled_f
   return {};
 }
 
-/// The reader's text as a label, which has no control character: a tab is written as its escape.
+/// The reader's text as a label, which has no control character: these are written as escapes, as
+/// readers of fields take them.
 std::string label_of(std::string_view reader) {
   std::string text;
-  for (const char c : reader) text += c == '\t' ? std::string("\\t") : std::string(1, c);
+  for (const char c : reader) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\t') {
+      text += "\\t";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      text += fmt::format("\\x{:02x}", byte);
+    } else {
+      text += c;
+    }
+  }
   return text;
 }
 
@@ -144,7 +154,7 @@ result<void> choose_reader(input_options& options, std::span<const labelled_filt
   for (const labelled_filter& filter : filters) {
     if (!has_reader(filter)) continue;
     const std::string_view stored = reader_of(filter);
-    if (may_agree(options.keys.reader, stored)) continue;
+    if (may_agree(label_of(options.keys.reader), stored)) continue;
     // The reader's argument may be a secret that was put there by mistake, so it is not shown.
     const std::string text = fmt::format(
         "the keys of {} were made by --keys {}, so another reader may find none of them",
@@ -205,7 +215,7 @@ result<void> label_keys(label_list& labels, const key_input& input) {
   if (choice.reader != plain_reader) {
     if (auto ok = labels.set(reader_label, label_of(choice.reader)); !ok) return ok;
   }
-  if (!choice.partition.empty()) return labels.set(partition_label, choice.partition);
+  if (!choice.partition.empty()) return labels.set(partition_label, label_of(choice.partition));
   if (gives_bytes(input.choice().reader) && input.key_bytes().are_equal()) {
     return labels.set(key_bytes_label, key_bytes(input));
   }

@@ -5,27 +5,93 @@
 #include <bloomset/detail/core/hash_shards.hpp>
 #include <cstdint>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 namespace bloomset::cli {
+namespace {
+
+// Fixed, because a filter may depend on where one batch ends.
+constexpr std::uint64_t keys_per_pass = std::uint64_t{1} << 22;
+// Only a pass with many copies of few keys has more hashes.
+constexpr std::size_t max_batch = 2 * keys_per_pass;
+
+hash64 place(hash64 h) noexcept {
+  return hash64{detail::remix64(h.value)};
+}
+
+/// The hashes of a pass, which are held as numbers of copies if they are more than a batch.
+class hash_collection {
+ public:
+  void add(hash64 h) {
+    some_.push_back(h);
+    if (some_.size() == max_batch) collapse();
+  }
+
+  /// Gives out all hashes by place, and is empty then.
+  result<void> drain(const std::function<result<void>(std::span<const hash64>)>& use) {
+    if (!counted_.empty()) collapse();
+    std::ranges::sort(some_, {}, place);
+    for (const counted& each : std::exchange(counted_, {})) {
+      for (std::uint64_t left = each.copies; left != 0;) {
+        const std::uint64_t fits = std::min<std::uint64_t>(left, max_batch - some_.size());
+        some_.insert(some_.end(), fits, each.hash);
+        left -= fits;
+        if (some_.size() < max_batch) continue;
+        if (auto ok = use(some_); !ok) return ok;
+        some_.clear();
+      }
+    }
+    auto ok = use(some_);
+    some_.clear();
+    return ok;
+  }
+
+ private:
+  struct counted {
+    hash64 hash;
+    std::uint64_t copies;
+  };
+
+  void collapse() {
+    std::ranges::sort(some_, {}, place);
+    std::vector<counted> all;
+    auto before = counted_.begin();
+    for (auto at = some_.begin(); at != some_.end();) {
+      const auto end =
+          std::find_if(at, some_.end(), [&](hash64 h) { return h.value != at->value; });
+      for (; before != counted_.end() && place(before->hash) < place(*at); ++before) {
+        all.push_back(*before);
+      }
+      auto copies = static_cast<std::uint64_t>(end - at);
+      if (before != counted_.end() && before->hash.value == at->value) copies += (before++)->copies;
+      all.push_back({*at, copies});
+      at = end;
+    }
+    all.insert(all.end(), before, counted_.end());
+    counted_ = std::move(all);
+    some_.clear();
+  }
+
+  std::vector<hash64> some_;
+  std::vector<counted> counted_;  // by place
+};
+
+}  // namespace
 
 result<void> in_canonical_order(const key_spool& spool,
                                 const std::function<result<void>(std::span<const hash64>)>& use) {
-  // Fixed, because a filter may depend on where one batch ends.
-  constexpr std::uint64_t keys_per_pass = std::uint64_t{1} << 22;
-  const auto place = [](hash64 h) { return hash64{detail::remix64(h.value)}; };
   const std::uint64_t passes = spool.keys() / keys_per_pass + 1;
-  std::vector<hash64> some;
+  hash_collection collected;
   for (std::uint64_t pass = 0; pass < passes; ++pass) {
-    some.clear();
     auto read = spool.for_each([&](std::span<const hash64> hashes) -> result<void> {
-      std::ranges::copy_if(hashes, std::back_inserter(some),
-                           [&](hash64 h) { return detail::shard_of(place(h), passes) == pass; });
+      for (const hash64 h : hashes) {
+        if (detail::shard_of(place(h), passes) == pass) collected.add(h);
+      }
       return {};
     });
     if (!read) return read;
-    std::ranges::sort(some, {}, place);
-    if (auto ok = use(some); !ok) return ok;
+    if (auto ok = collected.drain(use); !ok) return ok;
   }
   return {};
 }

@@ -18,7 +18,7 @@ namespace bloomset::cli {
 /// choice between two blocks of a key balances worse. In this order positions are as good as
 /// random.
 ///
-/// Memory      32 MiB, and 8 bytes for each copy of a key.
+/// Memory      64 MiB; at most 256 MiB if keys are repeated.
 /// Time        One pass over the spool for each 2^22 keys, and sorting.
 result<void> in_canonical_order(const key_spool& spool,
                                 const std::function<result<void>(std::span<const hash64>)>& use);

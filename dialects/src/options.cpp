@@ -52,6 +52,7 @@ result<void> check_request(const plan_request& request, std::string_view format,
   if (request.fpr != 0 && !has.fpr) return refuse("a rate of false positives");
   if (request.bits != 0 && !has.bits) return refuse("a number of bits");
   if (request.hashes != 0) return refuse("a number of hash functions");
+  if (request.confidence != 0) return refuse("a confidence");
   if (!(request.fpr >= 0 && request.fpr < 1)) {
     return fail(errc::invalid_argument, "the rate must lie between 0 and 1");
   }

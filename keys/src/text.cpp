@@ -95,4 +95,14 @@ std::optional<std::uint64_t> whole_number(std::string_view digits) noexcept {
   return value;
 }
 
+std::optional<char> separator_of(std::string_view text) noexcept {
+  if (text == "\\t") return '\t';
+  if (text.size() == 4 && text.starts_with("\\x") && is_hex_digit(text[2]) &&
+      is_hex_digit(text[3])) {
+    return static_cast<char>(hex_value(text[2]) * 16 + hex_value(text[3]));
+  }
+  if (text.size() == 1 && static_cast<unsigned char>(text.front()) < 0x80) return text.front();
+  return std::nullopt;
+}
+
 }  // namespace bloomset::keys

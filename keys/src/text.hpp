@@ -30,6 +30,10 @@ inline std::string_view without_mark(std::string_view record) noexcept {
   return record.substr(record.starts_with(mark) ? mark.size() : 0);
 }
 
+/// The separator of fields that a text names: a character of ASCII, \t, or \x and two hexadecimal
+/// digits. Nothing for other texts.
+std::optional<char> separator_of(std::string_view text) noexcept;
+
 /// The white space of ASCII.
 inline constexpr std::string_view spaces = " \t\r\n\v\f";
 

@@ -186,6 +186,11 @@ result<void> clubcard_model::merge(const foreign_filter::model& other) {
   }
   std::vector<opened_card> cards = cards_;
   std::vector<covered_interval> all = intervals();
+  if (all.empty() || theirs.intervals().empty()) {
+    return fail(errc::invalid_argument,
+                "an index names the filter of a log and a time, and one of these covers none; "
+                "build it with 'coverage'");
+  }
   std::vector<std::size_t> numbers;  // of their cards, here
   std::vector<bool> is_new;
   for (const opened_card& each : theirs.cards_) {
@@ -310,6 +315,25 @@ certificate_source certificates_of(const key_source& keys) {
   };
 }
 
+/// Each log may have one period, from earlier to later.
+result<void> check_coverage(const std::vector<log_interval>& coverage) {
+  for (auto at = coverage.begin(); at != coverage.end(); ++at) {
+    if (at->low > at->high) {
+      return fail(
+          errc::invalid_argument,
+          fmt::format("--with coverage: a period is from {} to {}; give the earlier time first",
+                      at->low, at->high));
+    }
+    if (std::any_of(coverage.begin(), at, [&](const log_interval& other) {
+          return std::ranges::equal(other.log, at->log);
+        })) {
+      return fail(errc::invalid_argument,
+                  "--with coverage: a log is named twice; give one period for each log");
+    }
+  }
+  return {};
+}
+
 result<foreign_filter> build_filter(const plan_request& request, const static_keys& keys) {
   if (const auto ok = check_static(request, "clubcard"); !ok) return fail(ok.error());
   std::vector<std::byte> logs;
@@ -320,6 +344,7 @@ result<foreign_filter> build_filter(const plan_request& request, const static_ke
       return fail(errc::invalid_argument, fmt::format("--with coverage: give {}", coverage_form));
     }
     coverage = std::move(*read);
+    if (auto ok = check_coverage(coverage); !ok) return fail(std::move(ok.error()));
   }
   auto built = build_clubcard(certificates_of(keys.members), certificates_of(keys.universe));
   if (!built) return fail(std::move(built.error()));

@@ -177,8 +177,13 @@ result<csv_choice> read_choice(std::string_view argument) {
   const auto comma = argument.rfind(',');
   const auto tail = comma == std::string_view::npos ? "" : argument.substr(comma + 1);
   const bool comma_twice = argument.ends_with(",,");
-  if (tail.size() == 1 || tail == "\\t" || comma_twice) {
-    choice.separator = comma_twice ? ',' : tail == "\\t" ? '\t' : tail.front();
+  const auto separator = comma_twice ? ',' : separator_of(tail);
+  if (!separator && tail.size() == 1) {
+    return fail(errc::invalid_argument,
+                "a separator is one character of ASCII, \\t, or a byte such as \\xa7");
+  }
+  if (separator) {
+    choice.separator = *separator;
     argument.remove_suffix(comma_twice ? 2 : tail.size() + 1);
   }
   if (choice.separator == '"') {

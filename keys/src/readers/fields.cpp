@@ -46,12 +46,14 @@ result<std::unique_ptr<reader>> make_fields(std::string_view argument, purpose) 
   char separator = '\t';
   if (comma != std::string_view::npos) {
     const std::string_view given = argument.substr(comma + 1);
-    if (given.size() != 1 && given != "\\t") {
+    const auto named = separator_of(given);
+    if (!named) {
       return fail(errc::invalid_argument,
-                  fmt::format("{} is not a separator; give one character (one byte) or \\t",
+                  fmt::format("{} is not a separator; give one character of ASCII, \\t, or a byte "
+                              "such as \\x01",
                               in_quotes(given)));
     }
-    separator = given == "\\t" ? '\t' : given.front();
+    separator = *named;
   }
   return std::make_unique<fields>(*number, separator);
 }

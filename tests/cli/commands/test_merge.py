@@ -181,6 +181,10 @@ def test_an_empty_filter_does_not_reduce_the_size_of_the_union(run, info, lines,
     assert info("ab")["capacity"] == 1000 and info("ab")["bytes"] == info("b")["bytes"]
     run("merge", "-o", "bc", "b", "c").ok()
     assert info("bc")["capacity"] == 100 and info("bc")["count"] == info("c")["count"]
-    for order in ("d", "a"), ("a", "d"):
-        run("merge", "--force", "-o", "ad", *order).ok()
-        assert info("ad")["bytes"] == info("d")["bytes"]
+    # Also if the rate of the other one is above its plan, which no fold has raised.
+    run("build", "-q", "-o", "e", "--kind", kind, "--capacity", 10_000, input=lines(10_200)).ok()
+    assert info("e")["current_fpr"] > info("e")["planned_fpr"]
+    for full in "d", "e":
+        for order in (full, "a"), ("a", full), ("a", full, "b"):
+            run("merge", "--force", "-o", "both", *order).ok()
+            assert info("both")["bytes"] == info(full)["bytes"]

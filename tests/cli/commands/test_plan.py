@@ -61,6 +61,7 @@ def test_any_two_give_the_others(plan):
     by_hashes = plan("--capacity", 1000, "--hashes", 7, "--kind", "bloom")
     assert by_hashes["bits_per_key"] == pytest.approx(7 / 0.6931, rel=0.001)
     assert plan("--bits", 8000, "--hashes", 6, "--kind", "bloom")["capacity"] == 924
+    assert plan("--bits", 8000, "--hashes", "010", "--kind", "bloom")["hashes"] == 10
 
 
 def test_memory_is_bytes_in_both_systems_of_units(plan):
@@ -191,6 +192,7 @@ def test_static_is_answered_truthfully(run, plan, static_kinds):
     (("--capacity", "10", "--bits", "1KiB"), "--bits: '1KiB' is not a count"),
     (("--capacity", "10", "--hashes", "0"), "--hashes: '0' is not a number of hash functions"),
     (("--capacity", "10", "--hashes", "65"), "give 1 to 64"),
+    (("--capacity", "10", "--hashes", "0x7"), "'0x7' is not a number of hash functions"),
     (("--capacity", "10", "--hashes", "seven"), "--hashes: 'seven'"),
     (("--capacity", "10", "--fpr", "1%", "--with", "slots"), "'slots' is not NAME=VALUE"),
     (("--capacity", "10", "--fpr", "1%", "--static", "--deletable"), "never changes"),

@@ -233,6 +233,21 @@ def test_indexes_are_joined_with_the_reader_that_they_name(run, tmp_path):
     assert run("which", "--keys", "lines", "both.which", "bob@example.com").out == b"s.csv\n"
 
 
+def test_a_joined_index_has_the_lines_and_labels_of_the_indexes(run, tmp_path):
+    (tmp_path / "a").write_bytes(b"# list\r\nann\r\nbob\n")
+    (tmp_path / "b").write_bytes(b"cid\r\n")
+    for name in "a", "b":
+        run("index", "-q", "-o", f"{name}.which", "--crlf", "--skip-comments", "--label", "source=x", "--label", f"name={name}", name).ok()
+    run("index", "-q", "--compact", "-o", "both.which", "a.which", "b.which").ok()
+    assert run("which", "both.which", "ann", "cid", "# list").out == b"ann\ta\ncid\tb\n"
+    assert json.loads(run("info", "--json", "both.which").out)["labels"] == {"lines": "crlf,skip-comments", "source": "x"}
+    (tmp_path / "c").write_bytes(b"dan\0eve\0")
+    run("index", "-q", "-o", "c.which", "-0", "c").ok()
+    run("index", "-q", "--compact", "--force", "-o", "c.which", "c.which").ok()
+    assert run("which", "c.which", "eve").out == b"c\n"
+    run("index", "--compact", "-o", "x.which", "a.which", "c.which").refused("a.which and c.which: their lines were read with different options")
+
+
 def test_indexes_that_cannot_be_joined_are_refused(run, three_files, tmp_path):
     run("index", "--compact", "-o", "x.which").refused("--compact: give the indexes to join")
     run("index", "--compact", "-o", "x.which", "a.txt").refused("a.txt: ")

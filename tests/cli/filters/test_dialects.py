@@ -339,6 +339,9 @@ def test_more_keys_than_said_is_a_warning_or_an_error(run, tmp_path, lines):
     assert b"more than the --capacity of 10" in said.err
     run(*args, "--strict", "-o", "g", input=lines(20)).refused("nothing was written")
     assert not (tmp_path / "g").exists()
+    # Repeated keys do not count.
+    assert run(*args, "--strict", "-o", "g", input=2 * lines(8)).ok().err.startswith(b"g: 16 keys, ")
+    run(*args, "--confidence", "99%", "-o", "h", input=lines(8)).refused("format dcso is not sized by a confidence")
 
 
 def test_the_result_can_go_to_stdout_and_replaces_on_demand_only(run, tmp_path, lines):

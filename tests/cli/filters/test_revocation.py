@@ -149,6 +149,20 @@ def test_a_merge_of_clubcards_is_their_index(run, tmp_path):
         "an index names the filters of its own folder, and they are in two")
 
 
+def test_coverage_that_names_nothing_is_refused(run, tmp_path):
+    (tmp_path / "all").write_text("".join(f"{'aa' * 32}:{i:04x}\n" for i in range(40)))
+    (tmp_path / "revoked").write_text(f"{'aa' * 32}:0007\n")
+    build = ("build", "-q", "--force", "--format", "clubcard", "--universe", "all")
+    run(*build, "-o", "x", "--with", f"coverage={LOG}@2000-1000", "revoked").refused(
+        "--with coverage: a period is from 2000 to 1000; give the earlier time first")
+    run(*build, "-o", "x", "--with", f"coverage={LOG}@1-2,{LOG}@3-4", "revoked").refused(
+        "--with coverage: a log is named twice; give one period for each log")
+    run(*build, "-o", "covers", "--with", f"coverage={LOG}@1000-2000", "revoked").ok()
+    run(*build, "-o", "none", "revoked").ok()
+    for names in (("covers", "none"), ("none", "covers")):
+        run("merge", "-o", "index", *names).refused("one of these covers none; build it with 'coverage'")
+
+
 def test_what_is_no_certificate_is_an_error_with_its_place(run, tmp_path):
     (tmp_path / "lines").write_text(f"{'aa' * 32}:0000\nexample.com\n")
     wrong = "lines:2: 'example.com' is not a certificate"

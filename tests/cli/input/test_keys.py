@@ -89,6 +89,31 @@ def test_a_readers_key_is_those_bytes(run, build):
     assert run("check", f, "--keys", "lines", input=b"ann\n").code == 0
 
 
+@pytest.mark.parametrize("separator, escaped", [("\x01", "\\x01"), ("\t", "\\t"), ("\x7f", "\\x7f"), (";", "\\x3b")])
+@pytest.mark.parametrize("reader", ["fields:2,", "csv:2,"])
+def test_a_separator_is_a_byte_or_its_escape(run, info, tmp_path, reader, separator, escaped):
+    (tmp_path / "rows").write_text(f"1{separator}ann\n2{separator}bob\n")
+    if reader.startswith("csv"):
+        reader = "csv:2,"
+    files = []
+    for i, given in enumerate((separator, escaped)):
+        run("build", "-q", "-o", f"f{i}", "--keys", reader + given, "rows").ok()
+        files.append((tmp_path / f"f{i}").read_bytes())
+        assert run("check", "--keys", "lines", f"f{i}", input=b"bob\n").ok().out == b"bob\n"
+        # The reader that made the keys is no other reader, however it is written.
+        for again in (separator, escaped):
+            if (again == ";") == (given == ";"):
+                done = run("check", "--strict", "--keys", reader + again, f"f{i}", "rows").ok()
+                assert done.out.count(b"\n") == 2 and done.err == b""
+        assert run("check", "--no-progress", f"f{i}", "rows").ok().out.count(b"\n") == 2
+    assert separator == ";" or files[0] == files[1]
+
+
+@pytest.mark.parametrize("reader", ["fields:2,\N{SECTION SIGN}", "fields:2,\\x1", "fields:2,\\n", "fields:2,"])
+def test_what_is_no_separator_is_refused_before_any_reading(run, reader):
+    run("build", "-o", "f", "--keys", reader, "missing").refused("separator")
+
+
 def test_unknown_readers_and_arguments_are_refused(run):
     for verb in (["build", "-o", "f"], ["check", "f"], ["add", "f"], ["remove", "f"], ["count", "f"], ["dedup"]):
         if verb[0] in ("check", "count"):

@@ -48,6 +48,18 @@ def test_the_key_may_be_given_as_its_text(run, publisher, manifest):
     assert run("verify", "--public-key", text, manifest).ok().out == f"{manifest}: ok, signed: x\n".encode()
 
 
+def test_indexes_are_verified_too(run, tmp_path, publisher, lines):
+    (tmp_path / "a").write_bytes(lines(100))
+    run("index", "-q", "-o", "a.which", "a").ok()
+    sign(publisher[1], tmp_path / "a.which", "-t", "x")
+    assert run("verify", "--public-key", "publisher.pub", "a.which").ok().out == b"a.which: ok, signed: x\n"
+    damaged = bytearray((tmp_path / "a.which").read_bytes())
+    damaged[-20] ^= 1
+    (tmp_path / "a.which").write_bytes(damaged)
+    sign(publisher[1], tmp_path / "a.which")
+    run("verify", "--public-key", "publisher.pub", "a.which").refused("a.which: ")
+
+
 def test_filters_are_verified_too(run, tmp_path, publisher, lines):
     run("build", "-o", "f.bloom", input=lines(1000)).ok()
     sign(publisher[1], tmp_path / "f.bloom", "-t", "x")
