@@ -187,7 +187,7 @@ class basic_exact : public detail::key_overloads<basic_exact<Storage>> {
   // The payload, which is empty without sections.
   std::span<const std::byte> bytes() const noexcept {
     const auto all = memory_.bytes();
-    detail::expect_not_moved_from(all.size() == params_.payload_bytes());
+    detail::expect_not_moved_from(params_.last.levels.empty() || !all.empty());
     return all;
   }
 

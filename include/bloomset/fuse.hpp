@@ -41,8 +41,8 @@ result<built_fuse> build_fuse(const fuse_spec& spec, std::span<const hash64> has
 ///             Smaller filters need more.
 /// Rate        2^-w exactly, plus n / 2^64 for equal hashes.
 /// Query       O(1): three or four cache lines. A batch prefetches those of a hundred keys. In a
-///             filter of one shard (up to about two million keys), vectors answer four or eight at a
-///             time.
+///             filter of one shard (up to about two million keys), vectors answer four or eight at
+///             a time.
 /// Build       From hashes in any order, with repetitions. The same set gives the same bytes.
 ///             24 to 44 ns per key and thread. Hashes are split by their upper bits into shards of
 ///             about 1.6 million keys, each with its own seed.

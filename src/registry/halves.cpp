@@ -161,7 +161,7 @@ class halves_model final : public any_model {
     if (!first) return first;
     auto second = halves_[1].insert(keys);
     if (!second) return second;
-    // A key is new if it is new to one of both.
+    // A key is new if it is new to one of both, so at least so many are.
     second->inserted = std::max(first->inserted, second->inserted);
     second->maybe_present = second->done - second->inserted;
     return second;

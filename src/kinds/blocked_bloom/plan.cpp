@@ -104,8 +104,17 @@ unsigned best_hashes(const blocked_bloom_spec& spec, block_layout layout, Measur
   return best;
 }
 
+bool is_known(block_layout layout) noexcept {
+  const auto number = static_cast<std::uint16_t>(layout);
+  return number >= 1 && number <= 3;
+}
+
 result<void> check_ranges(const blocked_bloom_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
+  if (spec.layout != block_layout{} && !is_known(spec.layout)) {
+    return detail::refuse("there is no block layout {}; give 1 to 3",
+                          static_cast<std::uint16_t>(spec.layout));
+  }
   if (auto ok = detail::check_hash_collisions(spec.fpr, spec.capacity); !ok) return ok;
   if (spec.fpr != 0 && spec.fpr < min_blocked_fpr) {
     return detail::refuse(
@@ -234,8 +243,8 @@ std::vector<std::byte> blocked_bloom_params::encode() const {
 
 bool blocked_bloom_params::possible() const noexcept {
   const bool any_hashes = layout == block_layout::free_512;
-  return blocks != 0 && blocks <= max_blocks(layout) && hashes != 0 && hashes <= max_block_hashes &&
-         (any_hashes || hashes == 8);
+  return is_known(layout) && blocks != 0 && blocks <= max_blocks(layout) && hashes != 0 &&
+         hashes <= max_block_hashes && (any_hashes || hashes == 8);
 }
 
 result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& header,
@@ -245,10 +254,10 @@ result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& h
   detail::record_reader reader(block);
   blocked_bloom_params params{.seed = header.seed};
   fields(reader, params);
-  if (const auto layout = static_cast<std::uint16_t>(params.layout); layout < 1 || layout > 3) {
+  if (!is_known(params.layout)) {
     return detail::format_failure(
         errc::unsupported, "the filter's block layout {} is not known here; use a newer bloomset",
-        layout);
+        static_cast<std::uint16_t>(params.layout));
   }
   if (!reader.complete() || !detail::is_capacity(params.capacity) || !params.possible() ||
       !detail::in_range(params.fpr, 0, 1) || !detail::is_chance_keys(params.chance_keys)) {

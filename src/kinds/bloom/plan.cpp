@@ -96,12 +96,12 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
     };
     if (plan.hashes == 0) plan.hashes = best_hashes(f::information_bound(spec.fpr), bits_for);
     plan.bits = bits_for(plan.hashes);
+    if (spec.foldable && plan.bits <= max_bits) plan.bits = detail::foldable_size(plan.bits);
     if (plan.bits > max_bits) {
       return detail::refuse(
           "{} at a rate of {:.3g} would need more than 2^62 bits; give fewer keys or a higher rate",
           format_count(spec.capacity, "key"), spec.fpr);
     }
-    if (spec.foldable) plan.bits = detail::foldable_size(plan.bits);
   } else if (spec.bits != 0 && spec.fpr != 0) {
     plan.capacity = max_capacity(spec.bits, spec.fpr, spec.hashes, deviations);
     if (plan.capacity == 0) return detail::no_key_fits(spec.bits, spec.fpr);

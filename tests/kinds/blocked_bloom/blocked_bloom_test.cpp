@@ -264,6 +264,22 @@ TEST(blocked_bloom_plan, the_rate_is_the_mean_over_unequal_blocks) {
 }
 
 // algorithms of the literature sized by the classic formula deliver 1.15% at a 1% request.
+TEST(blocked_bloom_plan, refuses_layouts_that_do_not_exist) {
+  alignas(64) const std::array<std::byte, 64> bytes{};
+  for (const auto layout : {block_layout{4}, block_layout{9}}) {
+    const auto made = blocked_bloom::make({.capacity = 1000, .fpr = 0.01, .layout = layout});
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code, errc::invalid_argument);
+  }
+  for (const auto layout : {block_layout{}, block_layout{4}, block_layout{9}}) {
+    const blocked_bloom_params params{
+        .capacity = 1, .fpr = 0.01, .blocks = 1, .hashes = 8, .layout = layout};
+    const auto opened = blocked_bloom_view::open(params, mapped_storage(nullptr, bytes), 0);
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, errc::invalid_argument);
+  }
+}
+
 TEST(blocked_bloom_plan, one_percent_takes_ten_and_a_tenth_bits_a_key) {
   const auto plan = value_of(plan_blocked_bloom({.capacity = 100'000'000, .fpr = 0.01}));
   EXPECT_EQ(plan.layout, block_layout::split_512);
