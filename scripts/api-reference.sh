@@ -2,11 +2,10 @@
 # Builds the API reference of the public headers with Doxygen, and fails if Doxygen warns of anything.
 #   api-reference.sh [OUTPUT_DIR]     OUTPUT_DIR/html/index.html; build/api unless given
 set -euo pipefail
-cd "$(dirname "$0")/.."
-
-output=${1:-build/api}
+output=${1:-$(dirname "$0")/../build/api}
 mkdir -p "$output"
 BLOOMSET_API_OUTPUT=$(cd "$output" && pwd)
+cd "$(dirname "$0")/.."
 BLOOMSET_PYTHON=$(PATH=/usr/bin:$PATH command -v python3)
 export BLOOMSET_API_OUTPUT BLOOMSET_PYTHON
 said=$(doxygen docs/maintain/api/Doxyfile 2>&1) || { echo "$said" >&2; exit 1; }

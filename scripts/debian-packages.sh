@@ -8,12 +8,10 @@ set -euo pipefail
 mkdir -p "$1"
 out=$(realpath "$1")
 cd "$(dirname "$0")/.."
-work=$out/work
+work=$(mktemp -d "$out/work.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-rm -rf "$work"
-mkdir "$work"
 git archive --prefix=tree/ HEAD | tar -C "$work" -x
-(cd "$work/tree" && dpkg-buildpackage -us -uc) >"$out/build.log" 2>&1 || { tail -40 "$out/build.log" >&2; exit 1; }
+(cd "$work/tree" && dpkg-buildpackage -us -uc) >"$work/tree.log" 2>&1 || { tail -40 "$work/tree.log" >&2; exit 1; }
+rm "$work/tree.log"
 find "$work" -maxdepth 1 -type f -exec mv -t "$out" {} +
-rm "$out/build.log"
 ls "$out"

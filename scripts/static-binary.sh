@@ -4,8 +4,8 @@
 # The compiler is zig's clang, from the Python package ziglang. Libraries are compiled from the sources of Debian's
 # packages, on the mirrors that apt uses. Everything stays in build-static/, where a second run finds it.
 set -euo pipefail
-cd "$(dirname "$0")/.."
 out=$(realpath "${1:?give the name of the file to make}")
+cd "$(dirname "$0")/.."
 cpu=${2:-x86_64}
 case $cpu in
   x86_64 | aarch64) ;;

@@ -56,7 +56,7 @@ class Bloomset(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        for part in ("CLI", "C", "MODULE", "EXPLORER", "EXAMPLES"):
+        for part in ("CLI", "C", "MODULE", "EXPLORER", "EXAMPLES", "SQLITE", "DUCKDB", "POSTGRES"):
             toolchain.cache_variables[f"BLOOMSET_{part}"] = False
         toolchain.cache_variables["BLOOMSET_DIALECTS"] = bool(self.options.dialects)
         toolchain.cache_variables["BLOOMSET_KEYS"] = bool(self.options.keys)
