@@ -100,7 +100,7 @@ def test_info_needs_no_key_but_refuses_another(run, secret, lines, name):
     run("key", "new", "other.key").ok()
     run("info", "--key-file", "other.key", "members.bloom").refused("another secret key")
     run("build", "-q", "-o", "plain.bloom", input=lines(10)).ok()
-    run("build", "-q", "-o", "f.dcso", "--format", "dcso", input=lines(10)).ok()
+    run("build", "-q", "-o", "f.dcso", "--format", "dcso", "--capacity", 10, input=lines(10)).ok()
     for name in "plain.bloom", "f.dcso":
         run("info", "--key-file", "members.key", name).refused(f"{name}: its keys are hashed without a secret key")
 

@@ -110,8 +110,8 @@ def test_a_separator_is_a_byte_or_its_escape(run, info, tmp_path, reader, separa
 
 
 @pytest.mark.parametrize("reader", ["fields:2,\N{SECTION SIGN}", "fields:2,\\x1", "fields:2,\\n", "fields:2,"])
-def test_what_is_no_separator_is_refused_before_any_reading(run, reader):
-    run("build", "-o", "f", "--keys", reader, "missing").refused("separator")
+def test_what_is_no_separator_is_refused(run, reader):
+    run("build", "-o", "f", "--keys", reader, input=b"a\tb\n").refused("is not a separator; give one character of ASCII")
 
 
 def test_unknown_readers_and_arguments_are_refused(run):
