@@ -172,6 +172,11 @@ def test_a_text_is_the_same_key_in_every_encoding(server, tmp_path):
     assert server.ask(query, database="latin") == server.ask(query) == "t"
 
 
+def test_a_constant_without_a_type_is_a_text(server):
+    query = "select f @> '2026-11-25', f @> date '2026-11-25' from (select bloomset_agg(date '2026-11-25') as f) one"
+    assert server.ask(query) == "f|t"
+
+
 def test_info_is_json_with_the_names_of_the_command_line(server, tmp_path):
     (tmp_path / "f.bloom").write_bytes(bytes_of(server, "select bloomset_agg(name) from users", SERIAL))
     theirs = json.loads(run(tmp_path, "info", "--json", "f.bloom"))
