@@ -11,11 +11,6 @@
 namespace bloomset::cli {
 namespace {
 
-// Fixed, because a filter may depend on where one batch ends.
-constexpr std::uint64_t keys_per_pass = std::uint64_t{1} << 22;
-// Only a pass with many copies of few keys has more hashes.
-constexpr std::size_t max_batch = 2 * keys_per_pass;
-
 hash64 place(hash64 h) noexcept {
   return hash64{detail::remix64(h.value)};
 }
@@ -23,9 +18,11 @@ hash64 place(hash64 h) noexcept {
 /// The hashes of a pass, which are held as numbers of copies if they are more than a batch.
 class hash_collection {
  public:
+  explicit hash_collection(std::size_t max_batch) : max_batch_(max_batch) {}
+
   void add(hash64 h) {
     some_.push_back(h);
-    if (some_.size() == max_batch) collapse();
+    if (some_.size() == max_batch_) collapse();
   }
 
   /// Gives out all hashes by place, and is empty then.
@@ -34,10 +31,10 @@ class hash_collection {
     std::ranges::sort(some_, {}, place);
     for (const counted& each : std::exchange(counted_, {})) {
       for (std::uint64_t left = each.copies; left != 0;) {
-        const std::uint64_t fits = std::min<std::uint64_t>(left, max_batch - some_.size());
+        const std::uint64_t fits = std::min<std::uint64_t>(left, max_batch_ - some_.size());
         some_.insert(some_.end(), fits, each.hash);
         left -= fits;
-        if (some_.size() < max_batch) continue;
+        if (some_.size() < max_batch_) continue;
         if (auto ok = use(some_); !ok) return ok;
         some_.clear();
       }
@@ -73,6 +70,7 @@ class hash_collection {
     some_.clear();
   }
 
+  std::size_t max_batch_;
   std::vector<hash64> some_;
   std::vector<counted> counted_;  // by place
 };
@@ -80,9 +78,11 @@ class hash_collection {
 }  // namespace
 
 result<void> in_canonical_order(const key_spool& spool,
-                                const std::function<result<void>(std::span<const hash64>)>& use) {
+                                const std::function<result<void>(std::span<const hash64>)>& use,
+                                std::size_t keys_per_pass) {
   const std::uint64_t passes = spool.keys() / keys_per_pass + 1;
-  hash_collection collected;
+  // Only a pass with many copies of few keys has more hashes than this.
+  hash_collection collected(2 * keys_per_pass);
   for (std::uint64_t pass = 0; pass < passes; ++pass) {
     auto read = spool.for_each([&](std::span<const hash64> hashes) -> result<void> {
       for (const hash64 h : hashes) {
