@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bloomset/keys/content.hpp>
@@ -334,9 +333,7 @@ result<status> check(check_options& options) {
                                 .quiet = options.quiet,
                                 .json = options.json});
   }
-  // Lines and a progress line would overwrite each other on one terminal.
-  const bool prints = !options.quiet && !options.count;
-  if (prints && ::isatty(STDOUT_FILENO) != 0) options.input.no_progress = true;
+  if (!options.quiet && !options.count) options.input.print_lines();
   const auto labels = asked->labels();
   options.input.keys.accepts = asked->key_check();
   const auto opened = open_keys(options.input, labels, verb, options.strict);

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -43,8 +42,7 @@ result<status> count(count_options& options) {
                     options.filter, filter->info().kind_name, kinds_that(&abilities::count)));
   }
   const std::array asked = {labelled_filter{options.filter, &filter->labels()}};
-  // Lines and a progress line would overwrite each other on one terminal.
-  if (::isatty(STDOUT_FILENO) != 0) options.input.no_progress = true;
+  options.input.print_lines();
   const auto opened = open_keys(options.input, asked, verb, options.strict);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bloomset/any_filter.hpp>
@@ -177,8 +176,7 @@ result<status> dedup(dedup_options& options) {
   }
   const auto memory = options.input.memory.read();
   if (!memory) return fail(memory.error());
-  // Lines and a progress line would overwrite each other on one terminal.
-  if (::isatty(STDOUT_FILENO) != 0) options.input.no_progress = true;
+  options.input.print_lines();
   const auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;

@@ -65,12 +65,9 @@ std::string line_form(input_options& options) {
 
 /// Turns the label's options on.
 void take_line_form(input_options& options, std::string_view form) {
+  const std::string words = fmt::format(",{},", form);
   for (const line_option& each : line_options) {
-    for (std::string_view rest = form; !rest.empty();) {
-      const auto comma = std::min(rest.find(','), rest.size());
-      if (rest.substr(0, comma) == each.word) each.of(options) = true;
-      rest.remove_prefix(std::min(comma + 1, rest.size()));
-    }
+    if (words.find(fmt::format(",{},", each.word)) != std::string::npos) each.of(options) = true;
   }
 }
 

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bloomset/file_index.hpp>
@@ -252,8 +251,7 @@ result<status> run(which_options& options) {
   output out;
   answering answers(options, asked, out);
   options.input.names = {"-"};
-  // Lines and a progress line would overwrite each other on one terminal.
-  if (::isatty(STDOUT_FILENO) != 0) options.input.no_progress = true;
+  options.input.print_lines();
   if (!options.keys.empty()) {
     options.input.names = {"/dev/null"};  // so that the reader is chosen as for any input
   }

@@ -1,6 +1,7 @@
 #include "input/input_options.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bloomset/plan/units.hpp>
@@ -90,6 +91,10 @@ result<void> check_unshown(std::span<const std::string> names, std::string_view 
                     size.error().message));
   }
   return {};
+}
+
+void input_options::print_lines() noexcept {
+  if (::isatty(STDOUT_FILENO) != 0) no_progress = true;
 }
 
 void input_options::declare(CLI::App& app, keys::purpose why, bool has_filter) {

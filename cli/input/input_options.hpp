@@ -38,6 +38,10 @@ struct input_options {
   /// The same without INPUT... and --memory-limit.
   void declare_reading(CLI::App& app, keys::purpose why, bool has_filter);
 
+  /// For a verb that prints lines: leaves the progress line out if stdout is a terminal, where both
+  /// would overwrite each other.
+  void print_lines() noexcept;
+
   key_format format() const noexcept {
     return {.end = nul ? '\0' : '\n', .strip_cr = crlf, .drop_mark = crlf};
   }

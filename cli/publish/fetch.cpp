@@ -203,8 +203,8 @@ result<mapped_storage> get_base(const arguments& given, reader& from, const mani
   std::uint64_t sum = 0;
   for (const published_patch& patch : patches) sum += patch.file.bytes;
   if (patches.empty() || sum >= now.base.bytes) return whole_base(from, now, did);
-  // A chain of short patches could otherwise make a file of any size. A base that has grown by more
-  // than one patch may make it grow is read whole.
+  // A chain of short patches could otherwise make a file of any size: one patch makes a file at
+  // most this large, and a base that has grown further is read whole.
   const std::uint64_t most = 4 * std::uint64_t{present->base.bytes().size()} + (1 << 16);
   mapped_storage base = present->base;
   for (const published_patch& patch : patches) {

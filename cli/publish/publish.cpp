@@ -21,6 +21,7 @@
 #include "filters/target.hpp"
 #include "input/key_input.hpp"
 #include "input/stored_reader.hpp"
+#include "publish/base.hpp"
 #include "publish/folder.hpp"
 #include "publish/sha256.hpp"
 #include "terminal/declare.hpp"
@@ -69,47 +70,6 @@ result<std::int64_t> parse_duration(std::string_view text) {
                 fmt::format("'{}' is not a time such as 90m, 2h or 7d", text));
   }
   return number * factor;
-}
-
-/// A filter without layers.
-struct base_filter {
-  stored_filter stored;
-  any_filter filter;
-};
-
-result<base_filter> open_base(const mapped_storage& bytes, const std::string& name,
-                              const std::optional<hash_key>& key) {
-  auto stored = read_stored(bytes, verification::always, name);
-  if (!stored) return fail(stored.error());
-  if (key || !stored->header.seed.is_locked()) {
-    if (auto ok = unlock(*stored, key, name); !ok) return fail(std::move(ok.error()));
-  } else {
-    stored->header.seed = hash_seed(stored->header.seed.value());  // to show its figures
-  }
-  if (!stored->header.layers.empty()) {
-    return fail(errc::invalid_argument,
-                name + ": the filter has layers already; publish the one without");
-  }
-  auto filter = open_any(*stored, access::read_only, name);
-  if (!filter) return fail(std::move(filter.error()));
-  return base_filter{std::move(*stored), std::move(*filter)};
-}
-
-/// The base for layers and exceptions, which need the hashes of keys.
-result<base_filter> open_for_changes(const mapped_storage& bytes, const std::string& name,
-                                     const std::optional<hash_key>& key) {
-  if (auto stored = read_stored(bytes, verification::header, name);
-      stored && stored->header.seed.is_locked() && !key) {
-    return fail(unlock(*stored, key, name).error());
-  }
-  auto base = open_base(bytes, name, key);
-  if (base && !filter_hasher::is_one(base->stored.header.hash)) {
-    return fail(errc::unsupported,
-                name +
-                    ": layers and removed keys need keys with hashes of 64 bits, and this filter "
-                    "has 128 bits or partitions; publish the whole filter instead");
-  }
-  return base;
 }
 
 /// The hashes of keys, ascending, as the base hashes them.
