@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bloomset/detail/core/capacity_retries.hpp>
 #include <bloomset/plan/units.hpp>
 #include <deque>
 #include <optional>
@@ -279,9 +280,7 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request,
     request.capacity =
         keeps_copies ? first.keys_in_copies(kind.copies_to_plan_for) : first.distinct_keys();
   }
-  // Copies of a key share their buckets, so many copies can fill a cuckoo filter before its
-  // capacity. Retry with a capacity one tenth larger, up to about twice the first one.
-  for (int attempts_left = planned ? 0 : 8;; --attempts_left) {
+  for (detail::capacity_retries retries(!planned);;) {
     auto filter = create_within(kind, request, from, *spools);
     if (!filter) return filter;
     std::optional<refusal> refused;
@@ -292,12 +291,11 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request,
       refused = *inserted;
     }
     if (!refused) return filter;
-    if (refused->why != insert_outcome::full || attempts_left == 0) {
+    if (!retries.raise(request.capacity, refused->why)) {
       // In another order than that of the input, the key is one of all.
       const std::string place = canonical ? "--canonical" : position_of(from, refused->key);
       return no_room(place, refused->why, "give a larger --capacity");
     }
-    request.capacity += (request.capacity + 9) / 10;
   }
 }
 

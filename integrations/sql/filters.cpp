@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bloomset/detail/core/capacity_retries.hpp>
 #include <bloomset/detail/core/cardinality.hpp>
 #include <bloomset/figures.hpp>
 #include <bloomset/plan/units.hpp>
@@ -116,31 +117,27 @@ result<any_filter> build(const kind_info& kind, double fpr, std::span<const hash
       request.capacity = *distinct;
     }
   }
-  // Copies of a key share their buckets, so they can fill a cuckoo filter before its capacity.
-  for (int attempts_left = capacity == counted ? 8 : 0;; --attempts_left) {
+  for (detail::capacity_retries retries(capacity == counted);;) {
     if (auto ok = check_plan(kind, fpr, request.capacity, limits.max_bytes); !ok) {
       return fail(std::move(ok.error()));
     }
     auto made = kind.create(request);
     if (!made) return made;
-    bool is_full = false;
+    insert_outcome stopped_by = insert_outcome::inserted;
     auto done = for_batches(hashes, limits, [&](std::span<const hash64> batch) -> result<void> {
       const auto inserted = made->insert(batch);
       if (!inserted) return fail(inserted.error());
       if (inserted->done == batch.size()) return {};
-      if (inserted->stopped_by == insert_outcome::too_many_copies) {
+      stopped_by = inserted->stopped_by;
+      if (stopped_by == insert_outcome::too_many_copies) {
         return fail(errc::full,
                     "the filter cannot store more copies of a key; give each key once, or choose "
                     "another kind");
       }
-      is_full = true;
       return fail(errc::full,
                   "the filter has no room for all keys; choose a larger capacity or another kind");
     });
-    if (is_full && attempts_left != 0) {
-      request.capacity += (request.capacity + 9) / 10;
-      continue;
-    }
+    if (retries.raise(request.capacity, stopped_by)) continue;
     if (done && capacity != counted) done = check_rate(*made, fpr, hashes, capacity, limits);
     if (!done) return fail(std::move(done.error()));
     made->settle_count();

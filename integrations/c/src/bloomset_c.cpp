@@ -6,6 +6,7 @@
 #include <bloomset/advise.hpp>
 #include <bloomset/any_filter.hpp>
 #include <bloomset/defaults.hpp>
+#include <bloomset/detail/core/capacity_retries.hpp>
 #include <bloomset/figures.hpp>
 #include <bloomset/file.hpp>
 #include <cstddef>
@@ -339,15 +340,16 @@ bloomset_status bloomset_build(const bloomset_request* request, const bloomset_k
       }
       return give_filter(bloomset::build_filter(*made->kind, made->request, sources), filter);
     }
-    // Copies of a key share their buckets, so they can fill a cuckoo filter before its capacity.
-    for (int attempts_left = is_counted ? 8 : 0;; --attempts_left) {
+    for (bloomset::detail::capacity_retries retries(is_counted);;) {
       auto created = made->kind->create(made->request);
       if (!created) return fail(std::move(created.error()));
       inserted_keys did;
       const auto inserted = insert(*created, count, keys_of(keys), did);
       if (inserted) return give_filter(std::move(created), filter);
-      if (inserted.error().code != errc::full || attempts_left == 0) return inserted;
-      made->request.capacity += (made->request.capacity + 9) / 10;
+      if (inserted.error().code != bloomset::errc::full ||
+          !retries.raise(made->request.capacity, bloomset::insert_outcome::full)) {
+        return inserted;
+      }
     }
   });
 }

@@ -2,6 +2,7 @@
 // the module has one filter. docs/reference/module.md describes the calls.
 
 #include <bloomset/any_filter.hpp>
+#include <bloomset/detail/core/capacity_retries.hpp>
 #include <bloomset/detail/core/cardinality.hpp>
 #include <bloomset/figures.hpp>
 #include <bloomset/file.hpp>
@@ -127,8 +128,7 @@ result<any_filter> build_by_inserts(building& made) {
   plan_request& request = made.wanted.plan;
   const bool is_planned = request.capacity != 0 || request.bits != 0;
   if (!is_planned) request.capacity = counted(made);
-  // Copies of a key share their buckets, so they can fill a cuckoo filter before its capacity.
-  for (int attempts_left = is_planned ? 0 : 8;; --attempts_left) {
+  for (detail::capacity_retries retries(!is_planned);;) {
     auto created = made.wanted.kind->create(request);
     if (!created) return created;
     insert_outcome stopped_by = insert_outcome::inserted;
@@ -143,11 +143,10 @@ result<any_filter> build_by_inserts(building& made) {
       return created;
     }
     if (stopped_by == insert_outcome::too_many_copies) return too_many_copies();
-    if (attempts_left == 0) {
+    if (!retries.raise(request.capacity, stopped_by)) {
       return fail(errc::full,
                   "the filter has no room for all keys; give a larger capacity or another kind");
     }
-    request.capacity += (request.capacity + 9) / 10;
   }
 }
 
