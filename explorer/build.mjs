@@ -21,7 +21,7 @@ if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
   if (done.status !== 0) {
     const why = done.stderr.split('\n').find((line) => line.includes('code')) ?? '';
     console.log(`No explorer page: npm cannot install its packages ${why}`.trim());
-    rmSync(page, {force: true});
+    for (const made of [page, stamp]) rmSync(made, {force: true});
     process.exit(0);
   }
   writeFileSync(installed, lock);

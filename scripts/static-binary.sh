@@ -4,7 +4,7 @@
 # The compiler is zig's clang, from the Python package ziglang. Libraries are compiled from the sources of Debian's
 # packages, on the mirrors that apt uses. Everything stays in build-static/, where a second run finds it.
 set -euo pipefail
-out=$(realpath "${1:?give the name of the file to make}")
+out=$(realpath -m "${1:?give the name of the file to make}")
 cd "$(dirname "$0")/.."
 cpu=${2:-x86_64}
 case $cpu in
@@ -112,5 +112,6 @@ echo "== command line"
   -DBLOOMSET_C=OFF -DBLOOMSET_MODULE=OFF -DBLOOMSET_EXPLORER=OFF -DBLOOMSET_EXAMPLES=OFF -DBLOOMSET_SQLITE=OFF -DBLOOMSET_POSTGRES=OFF -DBLOOMSET_DUCKDB=OFF \
   -DCMAKE_EXE_LINKER_FLAGS="-static -s"
 cmake --build "$made/build" --target bloomset_program) >>"$log" 2>&1
+mkdir -p "$(dirname "$out")"
 cp "$made/build/bloomset" "$out"
 ls -l "$out"

@@ -100,6 +100,7 @@ result<exact_system> solve_exact(unsigned slots, std::vector<std::string> member
   exact_system made{.slots = slots, .members = std::move(members), .others = std::move(others)};
   for (; made.seed < max_seeds; ++made.seed) {
     std::vector<exact_system::equation> equations;
+    equations.reserve(made.members.size());
     for (const std::string& member : made.members) equations.push_back(made.equation_of(member));
     const auto system = eliminate(equations);
     if (!system) continue;

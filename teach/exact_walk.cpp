@@ -53,6 +53,7 @@ class exact_walk final : public text_walk {
     append("\n");
     title("the last section");
     std::vector<std::string> bits;
+    bits.reserve(system_.members.size() + system_.others.size());
     for (const std::string& word : system_.members) bits.push_back(printable(word) + " 1");
     for (const std::string& word : system_.others) {
       if (system_.passes(word)) bits.push_back(printable(word) + " 0");
@@ -118,6 +119,7 @@ class exact_walk final : public text_walk {
       say("the equations of the members determine all slots");
     } else {
       std::vector<std::string> names;
+      names.reserve(free.size());
       for (const unsigned slot : free) names.push_back(name(slot));
       say(fmt::format("the equations determine the other slots, whatever {} {}: {} are possible",
                       fmt::join(names, " "), free.size() == 1 ? "is" : "are",

@@ -337,6 +337,17 @@ static void low_rates_have_128_bits(void) {
   }
 }
 
+static void too_many_copies_are_said(void) {
+  bloomset_error error = {.struct_size = sizeof error};
+  const bloomset_request wanted = {.struct_size = sizeof wanted, .kind = "cuckoo", .fpr = 0.01};
+  bloomset_key copies[100];
+  for (size_t i = 0; i < 100; ++i) copies[i] = (bloomset_key){"ann", 3};
+  bloomset_filter* filter = NULL;
+  EXPECT(bloomset_build(&wanted, copies, 100, &filter, &error) == BLOOMSET_FULL);
+  EXPECT(filter == NULL);
+  EXPECT(strncmp(error.message, "the filter holds as many copies of a key as it can: ", 52) == 0);
+}
+
 /* Where neither the rate nor both others are given, it is that of the command line and of Python.
  */
 static void the_default_rate_is_one_percent(void) {
@@ -664,6 +675,7 @@ int main(int count, char** arguments) {
   failures_are_sentences();
   plans_are_made();
   low_rates_have_128_bits();
+  too_many_copies_are_said();
   the_default_rate_is_one_percent();
   newer_structures_are_taken_if_their_new_fields_are_zero();
   null_is_an_error_where_a_pointer_is_needed();

@@ -4,6 +4,7 @@
 #include <bloomset/plan/units.hpp>
 
 #include "commands/all.hpp"
+#include "filters/filling.hpp"
 #include "filters/opened.hpp"
 #include "filters/target.hpp"
 #include "input/blocks.hpp"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <bloomset/hash.hpp>
 #include <cerrno>
 #include <memory>
 #include <string>

@@ -244,6 +244,7 @@ result<status> run(which_options& options) {
   const auto opened_indexes = open_indexes(options, names);
   if (!opened_indexes) return fail(opened_indexes.error());
   std::vector<labelled_filter> labels;
+  labels.reserve(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
     labels.push_back({names[i], &(*opened_indexes)[i].labels()});
   }

@@ -55,8 +55,8 @@ result<std::uint64_t> insert_keys(dialects::foreign_filter& filter, key_input& i
 /// the keys of a stream are kept.
 class side_of_build {
  public:
-  side_of_build(const input_options& options, bool is_repeated)
-      : options_(options),
+  side_of_build(input_options options, bool is_repeated)
+      : options_(std::move(options)),
         is_repeated_(is_repeated),
         kept_(
             [this](const std::string& sentence) {
@@ -95,7 +95,7 @@ class side_of_build {
   result<void> read_again(const dialects::key_source::sink& use) {
     if (!input_->can_be_read_again()) return kept_.for_each(use);
     if (auto ok = open(); !ok) return ok;
-    const auto ok = in_batches(*input_, [&](const key_batch& batch) { return use(batch.keys); });
+    auto ok = in_batches(*input_, [&](const key_batch& batch) { return use(batch.keys); });
     input_->quieten();
     return ok;
   }
@@ -128,7 +128,7 @@ result<status> build_static(const dialects::dialect& format, const foreign_build
   }
   side_of_build members(options, false);
   if (auto ok = members.open(); !ok) return fail(std::move(ok.error()));
-  side_of_build universe(*all, true);
+  side_of_build universe(std::move(*all), true);
   if (auto ok = universe.open(); !ok) return fail(std::move(ok.error()));
   const auto filter = dialects::build(format, request,
                                       {.members = members.source(), .universe = universe.source()});

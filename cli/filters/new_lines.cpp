@@ -111,7 +111,7 @@ result<std::unique_ptr<new_lines>> new_lines::make(key_input& input, plan_reques
   return made;
 }
 
-new_lines::new_lines(key_input& input, std::vector<any_filter> filters, hash_seed seed,
+new_lines::new_lines(key_input& input, std::vector<any_filter> filters, const hash_seed& seed,
                      const memory_limit& memory, output& out, unsigned threads)
     : input_(input),
       filters_(std::move(filters)),

@@ -98,7 +98,7 @@ class new_lines {
   /// Some lines, and what is known of their keys.
   struct line_block;
 
-  new_lines(key_input& input, std::vector<any_filter> filters, hash_seed seed,
+  new_lines(key_input& input, std::vector<any_filter> filters, const hash_seed& seed,
             const memory_limit& memory, output& out, unsigned threads);
 
   std::uint64_t size_in_bytes() const noexcept;

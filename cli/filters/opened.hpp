@@ -50,7 +50,7 @@ class filter_opener {
   /// with the Bloomset signature is a Bloomset filter, whatever the options are. Another file has
   /// the format that they name, or else the one recognised by content. A filter that lacks parts of
   /// its keys is opened only with `parts`, which receives those that it has.
-  result<opened_filter> open(const std::string& name, access how = access::read_only,
+  result<opened_filter> open(const std::string& given, access how = access::read_only,
                              verification verify = verification::automatic,
                              key_parts* parts = nullptr);
   /// Opens the filter in these bytes, as open() opens a file's. Messages call it `name`.
@@ -60,7 +60,7 @@ class filter_opener {
   /// The info() of the filter in a file, which open() would open, or the figures of an index of
   /// files. It needs no secret key, but fails if one is given that is not the filter's.
   result<std::variant<filter_info, dialects::foreign_info, std::vector<property>>> info(
-      const std::string& name);
+      const std::string& given);
 
   /// Fails if no filter opened so far has used one of the options.
   result<void> all_used() const;

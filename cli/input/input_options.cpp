@@ -58,7 +58,7 @@ result<std::string> reader_text(const input_options& options) {
 
 result<const keys::reader_kind*> find_reader(const input_options& options) {
   const std::string& text = options.keys.reader;
-  const auto kind = named("--keys", keys::find(text.empty() ? plain_reader : text));
+  auto kind = named("--keys", keys::find(text.empty() ? plain_reader : text));
   if (kind && (*kind)->secret && options.keys.why == keys::purpose::insert) {
     return fail(
         errc::invalid_argument,
@@ -70,7 +70,7 @@ result<const keys::reader_kind*> find_reader(const input_options& options) {
 }
 
 result<const keys::reader_kind*> find_partition_reader(const input_options& options) {
-  const auto kind = named("--partition", keys::find(options.keys.partition));
+  auto kind = named("--partition", keys::find(options.keys.partition));
   if (kind && (*kind)->secret) {
     return fail(errc::invalid_argument,
                 fmt::format("--partition {}: a secret is not a partition", (*kind)->name));

@@ -87,8 +87,8 @@ verdict bzip2(std::string_view first) noexcept {
     return std::min(said, verdict::perhaps);
   }
   if (first[3] < '1' || first[3] > '9') return verdict::no;
-  const auto block = begins(first.substr(4), "\x31\x41\x59\x26\x53\x59"sv);
-  return std::max(block, begins(first.substr(4), "\x17\x72\x45\x38\x50\x90"sv));
+  const auto block = begins(first.substr(4), "1AY&SY"sv);
+  return std::max(block, begins(first.substr(4), "\x17rE8P\x90"sv));
 }
 
 /// compress: the third byte is the largest code's bits, 9 to 16, and two bits that are 0.

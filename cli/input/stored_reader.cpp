@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bloomset/keys/reader.hpp>
 #include <bloomset/plan/units.hpp>
+#include <charconv>
 #include <optional>
 
 #include "filters/filling.hpp"
@@ -121,11 +122,30 @@ result<void> choose_partition(input_options& options, std::span<const labelled_f
   return {};
 }
 
-/// The reader's text as a label, which has no control character: these are written as escapes, as
-/// readers of fields take them.
+/// The separator that a reader of fields has as an escape at its end, or nothing.
+std::optional<char> escaped_separator(std::string_view reader) {
+  constexpr std::string_view form = ",\\xhh";
+  if (reader.size() < form.size()) return std::nullopt;
+  if (!reader.starts_with("fields:") && !reader.starts_with("csv:")) return std::nullopt;
+  const std::string_view escape = reader.substr(reader.size() - form.size());
+  if (!escape.starts_with(",\\x")) return std::nullopt;
+  unsigned byte = 0;
+  const char* const end = escape.data() + escape.size();
+  const auto [stopped, error] = std::from_chars(end - 2, end, byte, 16);
+  if (error != std::errc() || stopped != end || byte > 0x7f) return std::nullopt;
+  return static_cast<char>(byte);
+}
+
+/// The reader's text as a label, the same one for each way to write a separator. A label has no
+/// control character: these are written as escapes, as readers of fields take them.
 std::string label_of(std::string_view reader) {
+  std::string given(reader);
+  if (const auto separator = escaped_separator(reader)) {
+    given.resize(given.size() - 4);
+    given += *separator;
+  }
   std::string text;
-  for (const char c : reader) {
+  for (const char c : given) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '\t') {
       text += "\\t";
@@ -154,7 +174,7 @@ result<void> choose_reader(input_options& options, std::span<const labelled_filt
   for (const labelled_filter& filter : filters) {
     if (!has_reader(filter)) continue;
     const std::string_view stored = reader_of(filter);
-    if (may_agree(label_of(options.keys.reader), stored)) continue;
+    if (may_agree(label_of(options.keys.reader), label_of(stored))) continue;
     // The reader's argument may be a secret that was put there by mistake, so it is not shown.
     const std::string text = fmt::format(
         "the keys of {} were made by --keys {}, so another reader may find none of them",

@@ -188,12 +188,14 @@ class zstd_source final : public unpacking_source {
 source_maker maker_of(codec how) noexcept {
   switch (how) {
     case codec::gzip:
-      return [](std::unique_ptr<byte_source> packed, std::uint64_t) {
-        return std::unique_ptr<byte_source>(new gzip_source(std::move(packed)));
-      };
+      return
+          [](std::unique_ptr<byte_source> packed, std::uint64_t) -> std::unique_ptr<byte_source> {
+            return std::make_unique<gzip_source>(std::move(packed));
+          };
     case codec::zstd:
-      return [](std::unique_ptr<byte_source> packed, std::uint64_t memory) {
-        return std::unique_ptr<byte_source>(new zstd_source(std::move(packed), memory));
+      return [](std::unique_ptr<byte_source> packed,
+                std::uint64_t memory) -> std::unique_ptr<byte_source> {
+        return std::make_unique<zstd_source>(std::move(packed), memory);
       };
     case codec::xz:
       return xz_maker();

@@ -133,8 +133,9 @@ class bzip2_source final : public unpacking_source {
 
 source_maker xz_maker() noexcept {
 #if defined(BLOOMSET_LZMA)
-  return [](std::unique_ptr<byte_source> packed, std::uint64_t memory) {
-    return std::unique_ptr<byte_source>(new xz_source(std::move(packed), memory));
+  return [](std::unique_ptr<byte_source> packed,
+            std::uint64_t memory) -> std::unique_ptr<byte_source> {
+    return std::make_unique<xz_source>(std::move(packed), memory);
   };
 #else
   return nullptr;
@@ -143,8 +144,8 @@ source_maker xz_maker() noexcept {
 
 source_maker bzip2_maker() noexcept {
 #if defined(BLOOMSET_BZIP2)
-  return [](std::unique_ptr<byte_source> packed, std::uint64_t) {
-    return std::unique_ptr<byte_source>(new bzip2_source(std::move(packed)));
+  return [](std::unique_ptr<byte_source> packed, std::uint64_t) -> std::unique_ptr<byte_source> {
+    return std::make_unique<bzip2_source>(std::move(packed));
   };
 #else
   return nullptr;

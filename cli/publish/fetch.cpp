@@ -47,7 +47,8 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 /// A source, and what was read from it for a target.
 class reader {
  public:
-  reader(published_source& source, const std::string& target) : source_(source), target_(target) {}
+  reader(published_source& source, std::string target)
+      : source_(source), target_(std::move(target)) {}
 
   result<byte_vector> read_manifest() {
     byte_vector bytes;

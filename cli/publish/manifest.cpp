@@ -198,7 +198,7 @@ std::vector<published_patch> manifest::patches_from(std::string_view sha256) con
 std::string time_text(std::int64_t seconds_from_now) {
   const auto time = static_cast<std::time_t>(std::time(nullptr) + seconds_from_now);
   std::tm parts{};
-  ::gmtime_r(&time, &parts);
+  static_cast<void>(::gmtime_r(&time, &parts));
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
                      parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
 }

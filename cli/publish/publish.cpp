@@ -11,11 +11,11 @@
 #include <charconv>
 #include <filesystem>
 #include <iterator>
-#include <memory>
 #include <utility>
 
 #include "commands/all.hpp"
 #include "filters/filling.hpp"
+#include "filters/flags.hpp"
 #include "filters/hashing.hpp"
 #include "filters/opened.hpp"
 #include "filters/target.hpp"
@@ -122,8 +122,8 @@ result<changed_keys> read_changes(arguments& given, const base_filter& base,
 
 /// How many of the hashes the filter may contain.
 result<std::uint64_t> count_found(const any_filter& filter, const std::vector<hash64>& hashes) {
-  const auto answers = std::make_unique<bool[]>(hashes.size());
-  const std::span<bool> all(answers.get(), hashes.size());
+  flags answers;
+  const std::span<bool> all = answers.first(hashes.size());
   if (auto ok = filter.may_contain(hashes, all); !ok) return fail(std::move(ok.error()));
   return static_cast<std::uint64_t>(std::ranges::count(all, true));
 }
@@ -272,8 +272,9 @@ class present_filter {
   result<std::string> remove(const std::vector<hash64>& hashes) {
     const auto list = layer_list::of(layers_, number_);
     if (!list) return fail(list.error());
-    const auto answers = std::make_unique<bool[]>(hashes.size());
-    if (auto ok = base_.filter.may_contain(hashes, {answers.get(), hashes.size()}); !ok) {
+    flags memory;
+    const std::span<bool> answers = memory.first(hashes.size());
+    if (auto ok = base_.filter.may_contain(hashes, answers); !ok) {
       return fail(std::move(ok.error()));
     }
     std::uint64_t added = 0;

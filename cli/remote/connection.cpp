@@ -228,6 +228,7 @@ class connection::state {
   static std::size_t take_body(char* at, std::size_t one, std::size_t size, void* user) {
     attempt& made = *static_cast<attempt*>(user);
     state& self = *made.self;
+    // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): there is a handle, so it is loaded.
     curl_library::loaded().easy_getinfo(self.handle_.get(), CURLINFO_RESPONSE_CODE,
                                         &made.head.status);
     const std::span<const char> bytes(at, one * size);

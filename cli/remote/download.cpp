@@ -57,7 +57,7 @@ result<file_version> download(const std::string& url, std::uint64_t have,
   if (head->status == 416) {
     // All bytes are there already, or the file is shorter than what is there.
     const auto size = parse_unsatisfied_range(head->range);
-    const file_version now = version_of(*head, size.value_or(0));
+    file_version now = version_of(*head, size.value_or(0));
     if (size != at || (version && !version->agrees_with(now))) {
       return made->named_failure(changed_on_server());
     }

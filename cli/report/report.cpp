@@ -234,7 +234,7 @@ std::string keys_held(const filter_info& info) {
     return info.fill < 1 ? fmt::format("an unknown number of keys ({} counted)", counted)
                          : fmt::format("too many keys to count (at least {})", counted);
   }
-  const std::string exact = format_count(info.count, "key");
+  std::string exact = format_count(info.count, "key");
   if (meaning == count_meaning::estimate) return (info.count == 0 ? "" : "about ") + exact;
   if (whole() == exact) return exact;
   return fmt::format("about {} ({} counted)", whole(), counted);

@@ -24,6 +24,7 @@ struct kind_colour {
   std::string_view colour;
 };
 // The list of the explorer page. The dashes distinguish the lines without colour.
+// NOLINTNEXTLINE(modernize-avoid-c-arrays): the list says how many there are.
 constexpr kind_colour kind_colours[] = {
 #include "kind_colours.inc"
 };

@@ -83,7 +83,7 @@ result<std::optional<hash_key>> secret_key_option::read() const {
     text = {bytes.data(), bytes.size()};
   }
   while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
-  const auto key = hash_key::parse(text);
+  auto key = hash_key::parse(text);
   if (!key) {
     return fail(errc::invalid_argument,
                 fmt::format("{} does not hold a key; a key is {} hexadecimal digits, as 'bloomset "

@@ -193,7 +193,7 @@ export const arrayScene = {
     return {
       picture: picture(frame),
       telling: [trace.folded ? h('p', {id: 'fold'}, t(trace.folded.adjacent ? 'fold_adjacent' : 'fold_apart', {c: trace.folded.factor, m: trace.folded.places}),
-        done && step?.verb === 'check' ? ` ${t('folded_says', {answer: t(step.folded.found ? 'says_maybe' : 'says_no')})}` : null) : null,
+        done && step?.verb === 'check' && !step.error ? ` ${t('folded_says', {answer: t(step.folded.found ? 'says_maybe' : 'says_no')})}` : null) : null,
       step?.preface ? h('p', {class: 'preface'}, h('code', {}, step.preface)) : null, lines],
     };
   },

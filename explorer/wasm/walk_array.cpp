@@ -47,13 +47,11 @@ class array_walk {
     const auto element = family_.element(each.element);
     if (!element) {
       now["error"] = element.error().message;
-      figures(now);
-      return now;
+      return finished(std::move(now));
     }
     if (each.what == verb::erase && filter_.cell_name() == "bit") {
       now["error"] = "a Bloom filter cannot erase: a bit may be another element's too";
-      figures(now);
-      return now;
+      return finished(std::move(now));
     }
     each.element = *element;
     now["element"] = *element;
@@ -75,15 +73,22 @@ class array_walk {
     for (json& probe : now["probes"]) probe["after"] = filter_.cell(probe["place"]);
     if (folded_ != nullptr) {
       if (each.what == verb::insert) folded_->insert(*element);
-      now["folded"] = {{"set", set_cells(*folded_)},
-                       {"found", folded_->may_contain(*element)},
-                       {"rate", folded_->current_fpr()}};
+      now["folded"]["found"] = folded_->may_contain(*element);
+    }
+    return finished(std::move(now));
+  }
+
+ private:
+  /// The step with what is known after it, also if it was refused.
+  json finished(json now) const {
+    if (folded_ != nullptr) {
+      now["folded"]["set"] = set_cells(*folded_);
+      now["folded"]["rate"] = folded_->current_fpr();
     }
     figures(now);
     return now;
   }
 
- private:
   std::vector<std::uint64_t> places_of(const std::string& element) const {
     std::vector<std::uint64_t> places;
     for (unsigned i = 0; i < family_.functions(); ++i) {

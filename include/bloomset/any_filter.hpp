@@ -236,18 +236,16 @@ class any_filter {
   /// Fails with incompatible, and changes nothing, for another kind or other parameters.
   /// The union has the labels that both have with the same value. A filter without keys does not
   /// count: the union with it has the labels of the other.
-  result<void> merge(const any_filter& other) { return unite(other, &detail::any_model::merge); }
+  result<void> merge(const any_filter& other) { return unite(other, combining::merge); }
   /// Merges two sets. An expandable filter adds only those keys of the other that it does not
   /// contain yet, so nothing may be erased from it afterwards (expandable::merge_absent). Other
   /// kinds merge as merge() does: Bloom filters have one copy per key anyway, and counting kinds
   /// add all copies.
   result<void> merge_absent(const any_filter& other) {
-    return unite(other, &detail::any_model::merge_absent);
+    return unite(other, combining::merge_absent);
   }
   /// Keeps the keys that both filters may contain. Fails as merge() does.
-  result<void> intersect(const any_filter& other) {
-    return unite(other, &detail::any_model::intersect);
-  }
+  result<void> intersect(const any_filter& other) { return unite(other, combining::intersect); }
   /// The filter of the same keys with 1/factor of the size, even of a mapped filter. Fails with
   /// invalid_argument if the factor does not divide the size, or with out_of_memory.
   result<any_filter> fold(std::uint64_t factor) const {
@@ -316,7 +314,7 @@ class any_filter {
   void relocate(const memory_mover& mover) noexcept { model().relocate(mover); }
 
  private:
-  using combining = result<void> (detail::any_model::*)(const detail::any_model&);
+  enum class combining : std::uint8_t { merge, merge_absent, intersect };
   result<void> unite(const any_filter& other, combining how);
   /// The filter with the labels and exceptions of this one.
   result<any_filter> completed(result<any_filter> made) const;

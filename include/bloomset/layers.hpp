@@ -21,7 +21,7 @@ namespace bloomset {
 ///           layer_base_of() that file. If one of the keys is an exception of the file, end that
 ///           exception (any_filter::remove_exceptions), because exceptions hold for layers, too.
 /// Failure   invalid_argument unless there are 1 to 2^40 hashes and fpr is from 1e-9 to 1/64.
-result<std::vector<std::byte>> make_layer(std::vector<hash64> hashes, double fpr,
+result<std::vector<std::byte>> make_layer(const std::vector<hash64>& hashes, double fpr,
                                           std::uint64_t base);
 
 /// The layers of a filter.

@@ -3,6 +3,7 @@
 import {BloomsetError} from './lib/error.js';
 import {SmallReader, checkKey, instanceOf} from './lib/filter.js';
 import {Connection, RangedFile, addressOf, joinNear} from './lib/http.js';
+import {checkMany} from './lib/instance.js';
 import {PackageModule} from './lib/source.js';
 
 export {BloomsetError};
@@ -26,7 +27,8 @@ export class RemoteFilter extends SmallReader {
   async has(key) {
     return (await this.hasMany([key]))[0];
   }
-  hasMany(keys) {
+  async hasMany(keys) {
+    checkMany(keys);
     const all = Array.from(keys, asTheyAre);
     // One after the other, so that none reads what another one is reading.
     const answers = this.#last.then(async () => {

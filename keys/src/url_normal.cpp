@@ -111,7 +111,10 @@ void append_part(std::string& to, std::string_view part, const byte_set& escaped
     append_escape(apart, to[stray]);
     copied = stray + 1;
   }
-  if (copied != begin) to.replace(begin, std::string::npos, apart.append(to, copied));
+  if (copied == begin) return;
+  apart.append(to, copied);
+  to.resize(begin);
+  to += apart;
 }
 
 /// The bytes of ASCII that a domain may have, in lower case; 0 for all others (WHATWG, forbidden

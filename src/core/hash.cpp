@@ -99,7 +99,7 @@ std::string hash_key::digits() const {
 }
 
 result<hash_key> new_hash_key() {
-  const hash_key key{{detail::random_bits(), detail::random_bits()}};
+  hash_key key{{detail::random_bits(), detail::random_bits()}};
   if (key.words[0] == 0 || key.words[1] == 0) {
     return fail(errc::io, "the operating system gave no random bits for a key; try again");
   }

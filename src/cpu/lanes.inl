@@ -8,6 +8,7 @@ using lane_half = std::uint64_t;  // one of them, in an array
 using word_vector = lane_words;   // words of an array, in its order
 constexpr std::size_t vector_words = lanes;
 struct lane_products {
+  // NOLINTNEXTLINE(modernize-avoid-c-arrays): an operator of std::array could be emitted.
   word_vector parts[1];
 };
 

@@ -112,7 +112,7 @@ result<std::uint64_t> read_layer(std::span<const std::byte> layer, std::uint64_t
 
 }  // namespace
 
-result<std::vector<std::byte>> make_layer(std::vector<hash64> hashes, double fpr,
+result<std::vector<std::byte>> make_layer(const std::vector<hash64>& hashes, double fpr,
                                           std::uint64_t base) {
   if (hashes.empty() || std::uint64_t{hashes.size()} > max_keys) {
     return fail(errc::invalid_argument, "a layer needs a key, and has at most 2^40");

@@ -146,7 +146,7 @@ std::string file_name(json_reader& json) {
 std::string now() {
   const std::time_t seconds = std::time(nullptr);
   std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
+  static_cast<void>(::gmtime_r(&seconds, &parts));
   std::string text(32, '\0');
   text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts));
   return text;

@@ -128,7 +128,8 @@ bool expanding_pyprobables(const file_view& file) noexcept {
   pyprobables_footer footer;
   if (filters == 0 || filters > max_filters || size % filters != 0) return false;
   if (!footer.read(file, size + 8)) return false;
-  const auto each = static_cast<double>(size / filters) - 8;
+  const std::uint64_t size_of_each = size / filters;
+  const auto each = static_cast<double>(size_of_each) - 8;
   return std::fabs(bytes_of_pyprobables(footer.keys, footer.rate, 1) - each) <= 1;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numbers>
 #include <optional>
 #include <utility>
 
@@ -142,7 +143,7 @@ double bit_changes::entropy() const noexcept {
     if (changed == 0 || changed >= all) return 0.0;
     const auto n = static_cast<double>(all);
     const auto k = static_cast<double>(changed);
-    return (k * numeric::log(n / k) + (n - k) * numeric::log(n / (n - k))) / numeric::log(2.0);
+    return (k * numeric::log(n / k) + (n - k) * numeric::log(n / (n - k))) / std::numbers::ln2;
   };
   return of(set, zeros) + of(cleared, ones);
 }

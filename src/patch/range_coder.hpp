@@ -4,6 +4,7 @@
 // encoding", 1979) with the carry handling of Schindler's and Pavlov's coders. Only whole numbers
 // are used, so every machine codes alike.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -37,10 +38,10 @@ struct bit_model {
     std::uint32_t now = one;
     if (bit) {
       now += (scale - now) * share >> 16;
-      if (now > scale - least) now = scale - least;
+      now = std::min(now, scale - least);
     } else {
       now -= now * share >> 16;
-      if (now < least) now = least;
+      now = std::max(now, least);
     }
     one = static_cast<std::uint16_t>(now);
     if (seen < max_seen) ++seen;

@@ -56,11 +56,21 @@ filter_image any_filter::image() const {
 
 result<void> any_filter::unite(const any_filter& other, combining how) {
   if (layers_ != nullptr || other.layers_ != nullptr) return stays();
-  auto exceptions = how == &detail::any_model::intersect ? exceptions_of_either(other)
-                                                         : exceptions_of_union(other);
+  auto exceptions =
+      how == combining::intersect ? exceptions_of_either(other) : exceptions_of_union(other);
   if (!exceptions) return fail(std::move(exceptions.error()));
   const bool was_empty = size() == 0;
-  auto done = (model().*how)(other.model());
+  auto done = [&] {
+    switch (how) {
+      case combining::merge:
+        return model().merge(other.model());
+      case combining::merge_absent:
+        return model().merge_absent(other.model());
+      case combining::intersect:
+        break;
+    }
+    return model().intersect(other.model());
+  }();
   if (!done) return done;
   exceptions_ = std::move(*exceptions);
   if (other.size() == 0) return done;

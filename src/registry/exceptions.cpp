@@ -86,7 +86,7 @@ result<insert_summary> any_filter::insert_exceptions(std::span<const Key> keys,
   for (std::size_t at = 0; at < keys.size();) {
     std::size_t end = at;
     while (end < keys.size() && !excepts(keys[end])) ++end;
-    const auto part = model().insert_absent(keys.subspan(at, end - at), added.subspan(at));
+    auto part = model().insert_absent(keys.subspan(at, end - at), added.subspan(at));
     if (!part) return part;
     all += *part;
     if (part->done < end - at) break;
@@ -120,6 +120,7 @@ result<void> any_filter::erase_others(std::span<const std::string_view> keys,
     others.push_back(keys[i]);
     places.push_back(i);
   }
+  // NOLINTNEXTLINE(modernize-avoid-c-arrays): std::vector<bool> has no span
   const auto answers = std::make_unique<bool[]>(others.size());
   if (auto ok = model().erase(others, {answers.get(), others.size()}); !ok) return ok;
   for (std::size_t i = 0; i < places.size(); ++i) erased[places[i]] = answers[i];

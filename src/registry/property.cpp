@@ -25,7 +25,7 @@ void append_json(std::string& out, std::string_view text) {
       out += "\\t";
     } else if (static_cast<unsigned char>(first) < 0x20) {
       constexpr std::string_view digits = "0123456789abcdef";
-      const auto code = static_cast<unsigned>(first);
+      const auto code = static_cast<unsigned char>(first);
       (out += "\\u00") += {digits[code / 16], digits[code % 16]};
     } else {
       out += text.substr(0, size);

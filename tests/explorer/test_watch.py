@@ -382,6 +382,17 @@ def test_a_refused_step_leaves_the_picture_of_the_last_one_that_was_not(page):
     assert page.bits() == taken != []
 
 
+def test_a_refused_step_leaves_the_folded_filter(page):
+    page.open(kind="bloom", m="16", family="double", k="2", fold="2", steps="+ant,-ant,+bee")
+    last_frame(page)
+    after, = [page.one("svg .folded").get_attribute("data-set")]
+    for shown in page.all("#steps li > button:first-child")[:2]:
+        shown.click()
+        sets = page.one("svg .folded").get_attribute("data-set").split()
+        assert 0 < len(sets) <= 2 and set(sets) <= set(after.split())
+    assert "0%" not in page.text("#telling").split()
+
+
 @pytest.mark.parametrize("kind", ["bloom", "scalable_bloom", "blocked_bloom", "exact"])
 def test_kinds_that_cannot_erase_say_so_each_time(page, kind):
     family = {"family": "double", "k": "3"} if kind == "bloom" else {}

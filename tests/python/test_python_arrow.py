@@ -142,6 +142,20 @@ def test_numbers_that_would_be_other_keys_are_refused():
         f.contains(pandas.Series(pandas.period_range("2026-01", periods=3, freq="M")))
 
 
+def test_polars_objects_have_no_keys():
+    column = polars.Series("c", [("ann", 1), ("bob", 2)], dtype=polars.Object)
+    for given in (column, column.to_frame()):
+        with pytest.raises(TypeError, match="a column of Python objects has no keys in Arrow"):
+            filter_of([]).update(given)
+    are_keys(pa.array([b"8 bytes!", b"in a row"], pa.binary(8)), [b"8 bytes!", b"in a row"])
+
+
+def test_a_frame_of_an_index_alone_has_its_keys():
+    decimals = pandas.array([decimal.Decimal("1.50"), decimal.Decimal("0.25")], pandas.ArrowDtype(pa.decimal128(9, 2)))
+    index = pandas.DataFrame(index=pandas.Index(decimals, name="amount"))
+    assert filter_of(["1.50", "0.25"]).contains(index).all()
+
+
 def test_numpys_array_of_text_without_a_width():
     texts = numpy.array(["ann", "Zoë", "", "x" * 1000], numpy.dtypes.StringDType())
     f = filter_of(["ann", "Zoë", "", "x" * 1000])

@@ -50,6 +50,16 @@ def test_a_bag_with_repetitions(client, file_of):
     assert sum(found.compute()) < N * 0.002  # 71 are expected
 
 
+def test_copies_of_counted_keys_have_room(client):
+    keys = dask.bag.concat([names(20_000, 2), names(20_000, 3)])
+    known = bloomset.dask.build(keys, kind="cuckoo")
+    assert known.capacity > 40_000 and known.contains(NAMES[:20_000]).all()
+    with pytest.raises(bloomset.FullError, match="no room"):
+        bloomset.dask.build(keys, kind="cuckoo", capacity=30_000)
+    with pytest.raises(bloomset.FullError, match="as many copies"):
+        bloomset.dask.build(dask.bag.from_sequence(["ann"] * 100, npartitions=3), kind="cuckoo")
+
+
 @pytest.mark.parametrize("kind", kinds_that("merge", any_order=True))
 def test_few_keys_a_capacity_and_kinds(client, file_of, kind):
     keys = names(3000, 3)

@@ -116,6 +116,17 @@ def test_a_strict_filter_refuses(cls, how):
     assert f.update(range(900)) > 880
 
 
+def test_a_strict_build_is_refused_and_not_made_larger():
+    with pytest.raises(bloomset.FullError, match="it was planned for 53 keys") as caught:
+        bloomset.BlockedBloom.build(range(53), seed=2, strict=True)
+    assert caught.value.reason == "overfilled"
+    with pytest.raises(bloomset.FullError) as caught:
+        bloomset.Cuckoo(100).update(range(10_000))
+    assert caught.value.reason == "full"
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.args, again.contained, again.reason) == (caught.value.args, caught.value.contained, "full")
+
+
 def test_a_strict_filter_takes_keys_again_after_some_were_discarded():
     f = bloomset.CountingBloom(1000, strict=True)
     with pytest.raises(bloomset.FullError) as caught:

@@ -275,8 +275,30 @@ def test_repeated_keys_have_room():
     keys = 2 * [f"k{i}" for i in range(20_000)]
     for cls in bloomset.Cuckoo, bloomset.VectorQuotient, bloomset.CountingBloom:
         assert cls.build(keys).contains(keys).all()
-    with pytest.raises(bloomset.FullError, match="as many copies"):
+    with pytest.raises(bloomset.FullError, match="as many copies") as caught:
         bloomset.Cuckoo.build(["x"] * 100)
+    assert caught.value.reason == "too_many_copies"
+
+
+class Once:
+    """Keys that can be read once, and say how many they are, as progress bars do."""
+
+    def __init__(self, keys):
+        self.keys = iter(keys)
+        self.size = len(keys)
+
+    def __len__(self):
+        return self.size
+
+    def __iter__(self):
+        return self.keys
+
+
+def test_keys_that_can_be_read_once_are_kept_for_another_build():
+    keys = 2 * [f"k{i}" for i in range(20_000)]
+    sized = bloomset.Cuckoo.build(keys)
+    assert sized.capacity > len(keys)  # so it was built more than once
+    assert bloomset.Cuckoo.build(Once(keys)) == bloomset.Cuckoo.build(iter(keys)) == sized
 
 
 def test_a_full_filter_says_how_far_it_came():

@@ -71,6 +71,14 @@ def test_a_capacity_and_kinds(spark, file_of):
     assert sized.to_bytes() == file_of(SMALL, "--kind", "bloom", "--capacity", 10_000, "--seed", 9)
 
 
+def test_copies_of_counted_keys_have_room(spark):
+    frame = names(spark, 20_000, 2).union(names(spark, 20_000, 2)).cache()
+    known = bloomset.spark.build(frame, "name", kind="cuckoo", parts=2)
+    assert known.capacity > 40_000 and known.contains(NAMES[:20_000]).all()
+    with pytest.raises(bloomset.FullError, match="no room"):
+        bloomset.spark.build(frame, "name", kind="cuckoo", capacity=30_000)
+
+
 def test_types_of_columns(spark, file_of):
     frame = spark.range(0, 1000, 1, 2).selectExpr(
         "id", "cast(id as int) as small", "date_add(date'1969-12-01', cast(id as int)) as day",

@@ -23,6 +23,7 @@ constexpr unsigned low_width = 29;             // the others
 
 std::uint64_t bits_at(const halves& number, unsigned at, unsigned width) noexcept {
   if (at >= 64) return low_bits(number.high >> (at - 64), width);
+  // NOLINTNEXTLINE(clang-analyzer-core.BitwiseShift): no bit at 64 or above comes here.
   const std::uint64_t upper = at == 0 ? 0 : number.high << (64 - at);
   return low_bits(number.low >> at | upper, width);
 }

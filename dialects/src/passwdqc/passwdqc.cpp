@@ -1,5 +1,7 @@
 // passwdqc's lists of leaked passwords: a header, then a cuckoo filter of hashes (pwqfilter 2).
 
+#include <fmt/format.h>
+
 #include <array>
 #include <bloomset/file.hpp>
 

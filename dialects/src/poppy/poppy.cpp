@@ -1,6 +1,8 @@
 // Poppy version 2 (crate and wheel of CIRCL's hashlookup): a Bloom filter in buckets of 4 KiB, so
 // that a query reads one page, and in two of its modes a first array of one bit per key.
 
+#include <fmt/format.h>
+
 #include <array>
 #include <bit>
 #include <bloomset/defaults.hpp>

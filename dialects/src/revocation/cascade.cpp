@@ -61,7 +61,7 @@ class positions {
         break;
     }
     // As many bytes of the stream as numbers below `bits` need.
-    const int bytes = (std::bit_width(bits - 1) + 7) / 8;
+    const auto bytes = static_cast<int>(std::bit_width(bits - 1) + 7) / 8;
     std::uint32_t value = 0;
     for (int i = 0; i < bytes; ++i) {
       value |= std::to_integer<std::uint32_t>(next_byte()) << (8 * i);

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <bloomset/plan/numeric.hpp>
+#include <ranges>
 
 #include "cascade.hpp"
 #include "hex.hpp"
@@ -55,11 +56,11 @@ class cascade_model final : public static_model {
     // passes a layer, and does not get the answer of the layers below.
     double yes = 0;
     double fill = 0;
-    for (auto layer = filter_.layers.rbegin(); layer != filter_.layers.rend(); ++layer) {
-      const std::uint64_t set = ones_in(layer->data);
-      fill = std::min(1.0, static_cast<double>(set) / static_cast<double>(layer->bits));
-      yes = numeric::power(fill, layer->hashes) * (1 - yes);
-      info.bits += layer->bits;
+    for (const auto& layer : std::views::reverse(filter_.layers)) {
+      const std::uint64_t set = ones_in(layer.data);
+      fill = std::min(1.0, static_cast<double>(set) / static_cast<double>(layer.bits));
+      yes = numeric::power(fill, layer.hashes) * (1 - yes);
+      info.bits += layer.bits;
       ones += set;
     }
     info.current_fpr = filter_.inverted ? 1 - yes : yes;

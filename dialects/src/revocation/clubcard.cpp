@@ -46,7 +46,7 @@ class card_reader {
   /// A number of things of at least that many bytes each, which are all there.
   template <class Number>
   std::size_t count(std::size_t min_bytes, std::string_view of) noexcept {
-    const std::uint64_t things = number<Number>(of);
+    const auto things = number<Number>(of);
     if (things > left_.size() / min_bytes) {
       if (!failed()) missing_ = of;
       return 0;

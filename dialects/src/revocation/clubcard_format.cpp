@@ -209,6 +209,7 @@ result<void> clubcard_model::merge(const foreign_filter::model& other) {
     all.push_back(each);
   }
   std::vector<std::string> names;
+  names.reserve(cards.size());
   for (const opened_card& each : cards) names.push_back(each.name);
   auto bytes = write_clubcard_index(names, std::move(all));
   if (!bytes) return fail(std::move(bytes.error()));

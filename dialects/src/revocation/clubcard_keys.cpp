@@ -84,7 +84,7 @@ clubcard_keys::issuer_map::pointer clubcard_keys::find(std::span<const std::byte
 
 result<void> clubcard_keys::count(const certificate_source& members,
                                   const certificate_source& universe) {
-  const auto read_members = members([&](std::span<const std::byte> key) -> result<void> {
+  auto read_members = members([&](std::span<const std::byte> key) -> result<void> {
     auto* issuer = find(key);
     if (issuer == nullptr) issuer = last_ = &*issuers_.try_emplace(id_of(key)).first;
     issuer->second.held.add(serial_of(key));
@@ -101,7 +101,7 @@ result<void> clubcard_keys::count(const certificate_source& members,
       counted[keys.number].universe.add(hash(keys.held[i]));
     }
   }
-  const auto read_universe = universe([&](std::span<const std::byte> key) -> result<void> {
+  auto read_universe = universe([&](std::span<const std::byte> key) -> result<void> {
     auto* issuer = find(key);
     if (issuer == nullptr) issuer = last_ = &*issuers_.try_emplace(id_of(key)).first;
     issuer_keys& keys = issuer->second;
@@ -155,8 +155,9 @@ result<void> clubcard_keys::keep_others(
     const std::function<bool(const issuer_keys&, std::span<const std::byte>)>& passes) {
   // About twice as many as are held pass at most.
   std::vector<std::size_t> limits;
+  limits.reserve(blocks_.size());
   for (const auto* issuer : blocks_) limits.push_back(4 * issuer->second.held.size() + spare_keys);
-  const auto read = universe([&](std::span<const std::byte> key) -> result<void> {
+  auto read = universe([&](std::span<const std::byte> key) -> result<void> {
     auto* issuer = find(key);
     if (issuer == nullptr || issuer->second.inverted || issuer->second.held.empty()) return {};
     issuer_keys& keys = issuer->second;

@@ -46,6 +46,7 @@ void ask(const bloomset_filter& filter, std::size_t count, const Key& key, bool*
 struct inserted_keys {
   std::size_t done = 0;
   std::uint64_t inserted = 0;
+  bloomset::insert_outcome stopped_by = bloomset::insert_outcome::inserted;
 };
 
 template <class Key>
@@ -60,8 +61,13 @@ result<void> insert(any_filter& filter, std::size_t count, const Key& key, inser
     did.done += summary->done;
     did.inserted += summary->inserted;
     if (summary->done == some.size()) return true;
-    all = fail(errc::full,
-               fmt::format("the filter is full: {} of {} keys were inserted", did.done, count));
+    did.stopped_by = summary->stopped_by;
+    const bool is_full = did.stopped_by == bloomset::insert_outcome::full;
+    all =
+        fail(errc::full, fmt::format("{}: {} of {} keys were inserted",
+                                     is_full ? "the filter is full"
+                                             : "the filter holds as many copies of a key as it can",
+                                     did.done, count));
     return false;
   });
   return all;
@@ -347,7 +353,7 @@ bloomset_status bloomset_build(const bloomset_request* request, const bloomset_k
       const auto inserted = insert(*created, count, keys_of(keys), did);
       if (inserted) return give_filter(std::move(created), filter);
       if (inserted.error().code != bloomset::errc::full ||
-          !retries.raise(made->request.capacity, bloomset::insert_outcome::full)) {
+          !retries.raise(made->request.capacity, did.stopped_by)) {
         return inserted;
       }
     }

@@ -12,6 +12,9 @@ const OUT_OF_MEMORY = 'there is not enough memory for this filter; use a smaller
 /** A string can be iterated over, but its letters are hardly meant. */
 export function checkMany(keys) {
   if (typeof keys === 'string') throw new TypeError('a string is one key, where many are expected; give an array');
+  if (keys instanceof Uint8Array || keys instanceof DataView || keys instanceof ArrayBuffer) {
+    throw new TypeError('bytes are one key, where many are expected; give an array');
+  }
 }
 
 /** The bytes of a key, as every program with Bloomset makes them. */

@@ -232,6 +232,10 @@ test('in a worker', async () => {
 test('a string is one key, where many are expected', async () => {
   const filter = await create({capacity: 100});
   for (const call of [() => filter.addMany('ann'), () => filter.hasMany('ann')]) assert.throws(call, /a string is one key/);
+  for (const call of [() => filter.addMany(Buffer.from('ann')), () => filter.hasMany(new Uint8Array(3))]) {
+    assert.throws(call, /bytes are one key/);
+  }
+  await assert.rejects(build(new Uint8Array(3).buffer), /bytes are one key/);
   await assert.rejects(build('ann'), /a string is one key/);
   assert.equal(filter.has('a'), false);
 });

@@ -365,10 +365,11 @@ class Insertable(Filter):
         >>> bloomset.BlockedBloom.build(range(100), fpr="1/1000")
         <bloomset.BlockedBloom: 100 keys of 100, 256 bytes>
         """
-        attempts_left = 0
-        if capacity is None and memory is None and bits is None:
-            attempts_left = 8
-            if offsets is None and not hasattr(keys, "__len__"):
+        from ._capacity import can_be_read_again, with_room
+
+        counted = capacity is None and memory is None and bits is None
+        if counted:
+            if offsets is None and not (hasattr(keys, "__len__") and can_be_read_again(keys)):
                 if hasattr(keys, "__arrow_c_stream__"):
                     raise TypeError("the number of keys in a stream is not known before it is read; give "
                                     "capacity")
@@ -376,20 +377,14 @@ class Insertable(Filter):
             capacity = max(1, len(keys) if offsets is None else len(offsets) - 1)  # type: ignore
         if strict:  # a subclass need not know it
             options["strict"] = True
-        asked: Any = capacity
-        while True:
-            filter = cls(asked, fpr, memory=memory, bits=bits, hashes=hashes, seed=seed, key=key,
+
+        def made(capacity: Any) -> OfInsertable:
+            filter = cls(capacity, fpr, memory=memory, bits=bits, hashes=hashes, seed=seed, key=key,
                          hash=hash, **options)
-            try:
-                filter.update(keys, offsets=offsets)
-            except _native.FullError:
-                # Copies of a key share their buckets, so they can fill a cuckoo filter before its capacity.
-                if attempts_left == 0:
-                    raise
-                attempts_left -= 1
-                asked += (asked + 9) // 10
-            else:
-                return filter
+            filter.update(keys, offsets=offsets)
+            return filter
+
+        return with_room(made, capacity, counted=counted)
 
     def add(self, key: Key) -> bool:
         """Adds a key; True if it certainly was not there before. FullError, in kinds that can be

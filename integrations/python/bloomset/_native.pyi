@@ -12,6 +12,9 @@ class FullError(ValueError):
 
     #: How many of the keys that were given to the call are in the filter.
     contained: int
+    #: "full", "too_many_copies" (of one key) or "overfilled". Only the first may be mended by a greater
+    #: capacity.
+    reason: str
 
 class Request:
     def __init__(self, capacity: Any, fpr: Any, memory: Any, bits: Any, hashes: Any, seed: Any,

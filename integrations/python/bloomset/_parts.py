@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, Union
 from ._count import KeyCounter
 from ._files import open
 from ._filter import CLASSES, Filter, Insertable, Mergeable
+from ._native import FullError
 
 if TYPE_CHECKING:
     from ._filter import Keys
@@ -36,19 +37,40 @@ def counted(batches: Iterable[Keys], options: Dict[str, Any]) -> KeyCounter:
     return counter
 
 
-def filled(batches: Iterable[Keys], kind: str, options: Dict[str, Any]) -> Insertable:
+def filled(batches: Iterable[Keys], kind: str, options: Dict[str, Any]) -> "Union[Insertable, FullError]":
+    """A full filter's error is its part: raised by a worker, it would be tried again or lose its class."""
     filter: Insertable = CLASSES[kind](**options)  # type: ignore[assignment]
-    for batch in batches:
-        filter.update(batch)
+    try:
+        for batch in batches:
+            filter.update(batch)
+    except FullError as full:
+        return full
     return filter
 
 
-def united(parts: Iterable[Any]) -> Any:
-    """The union of filters or of counters, which stay as they are."""
-    first, *others = parts
-    whole = first.copy()
-    for part in others:
-        whole |= part
+def united(parts: Iterable[Any], *, in_first: bool) -> Any:
+    """The union of filters or of counters, made in the first of them or in a copy, or a part's error; None
+    without parts."""
+    whole = None
+    for part in parts:
+        if isinstance(part, FullError):
+            return part
+        if whole is None:
+            whole = part if in_first else part.copy()
+            continue
+        try:
+            whole |= part
+        except FullError as full:
+            return full
+    return whole
+
+
+def without_error(whole: "Union[Insertable, FullError]") -> Insertable:
+    """The filter that has all parts, looked at as one; raises the error of a part."""
+    if isinstance(whole, FullError):
+        raise whole
+    whole._look()
+    whole.settle_count()
     return whole
 
 

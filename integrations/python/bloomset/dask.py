@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, List, Optional
 
 import dask
 
+from ._capacity import with_room
 from ._count import KeyCounter
 from ._filter import Filter, Insertable
-from ._parts import FilterOrPath, check_kind, counted, filled, is_sized, opened, united
+from ._parts import FilterOrPath, check_kind, counted, filled, is_sized, opened, united, without_error
 
 if TYPE_CHECKING:
     from ._filter import Count, Rate
@@ -40,15 +41,18 @@ def build(keys: Any, *, kind: str = "blocked_bloom", fpr: Optional[Rate] = None,
     check_kind(kind)
     options.update(fpr=fpr, capacity=capacity)
     parts = _partitions(keys)
-    if not is_sized(options):
+    counts = not is_sized(options)
+    if counts:
         count = dask.delayed(_counted, pure=True)
         counter = _united([count(part, options) for part in parts])
-        options["capacity"] = counter.capacity(kind)
+        capacity = counter.capacity(kind)
     fill = dask.delayed(_filled, pure=True)
-    filter: Insertable = _united([fill(part, kind, options) for part in parts])
-    filter._look()
-    filter.settle_count()
-    return filter
+
+    def made(capacity: Optional[Count]) -> Insertable:
+        planned = {**options, "capacity": capacity}
+        return without_error(_united([fill(part, kind, planned) for part in parts]))
+
+    return with_room(made, capacity, counted=counts)
 
 
 def contains(keys: Any, filter: FilterOrPath) -> Any:
@@ -103,7 +107,7 @@ def _counted(part: Any, options: Any) -> KeyCounter:
     return counted([_keys(part)], options)
 
 
-def _filled(part: Any, kind: str, options: Any) -> Filter:
+def _filled(part: Any, kind: str, options: Any) -> Any:
     return filled([_keys(part)], kind, options)
 
 
@@ -111,7 +115,7 @@ def _united(parts: List[Any]) -> Any:
     # Pairs, because each filter that waits for its union needs memory.
     unite = dask.delayed(united, pure=True)
     while len(parts) > 1:
-        parts = [unite(parts[i:i + 2]) for i in range(0, len(parts), 2)]
+        parts = [unite(parts[i:i + 2], in_first=False) for i in range(0, len(parts), 2)]
     return parts[0].compute()
 
 

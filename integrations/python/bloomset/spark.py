@@ -16,8 +16,9 @@ from pyspark import Broadcast, SparkContext
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.functions import arrow_udf
 
+from ._capacity import with_room
 from ._filter import Filter, Insertable
-from ._parts import FilterOrPath, check_kind, counted, filled, is_sized, opened
+from ._parts import FilterOrPath, check_kind, counted, filled, is_sized, opened, united, without_error
 from ._plan import plan
 
 if TYPE_CHECKING:
@@ -56,15 +57,18 @@ def build(frame: DataFrame, column: Union[str, Column], *, kind: str = "blocked_
     counted([pyarrow.array([], keys.limit(0).toArrow().schema.types[0])], options)
     parts = parts or frame.sparkSession.sparkContext.defaultParallelism
     keys = keys.coalesce(parts)
-    if not is_sized(options):
+    counts = not is_sized(options)
+    if counts:
         counter = _united(keys, parts, lambda batches: counted(batches, options))
-        options["capacity"] = counter.capacity(kind)
-    planned = {name: value for name, value in options.items() if name != "strict"}
-    _check_size(plan(kind=kind, **planned).bytes, frame.sparkSession.sparkContext)
-    filter: Insertable = _united(keys, parts, lambda batches: filled(batches, kind, options))
-    filter._look()
-    filter.settle_count()
-    return filter
+        capacity = counter.capacity(kind)
+
+    def made(capacity: Optional[Count]) -> Insertable:
+        given = {**options, "capacity": capacity}
+        planned = {name: value for name, value in given.items() if name != "strict"}
+        _check_size(plan(kind=kind, **planned).bytes, frame.sparkSession.sparkContext)
+        return without_error(_united(keys, parts, lambda batches: filled(batches, kind, given)))
+
+    return with_room(made, capacity, counted=counts)
 
 
 def contains(column: Union[str, Column], filter: FilterOrPath) -> Column:
@@ -129,10 +133,8 @@ def _united(keys: DataFrame, parts: int, make: Callable[[Iterator[Any]], Any]) -
 
     def several(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         rows = (pickle.loads(row.as_buffer()) for batch in batches for row in batch.column(0))
-        whole = next(rows, None)
+        whole = united(rows, in_first=True)
         if whole is not None:
-            for row in rows:
-                whole |= row
             yield _as_row(whole)
 
     united = keys.mapInArrow(one, "part binary")

@@ -16,7 +16,9 @@ PyObject* full_error = nullptr;
 constexpr const char* full_doc =
     "There is no room for a key, or a strict filter is overfilled; the filter takes no more "
     "keys.\n\n"
-    "``contained`` of the keys that were given to the call are in the filter, the first ones.";
+    "``contained`` of the keys that were given to the call are in the filter, the first ones.\n"
+    "``reason`` is 'full', 'too_many_copies' (of one key) or 'overfilled'. Only the first may be "
+    "mended by a greater capacity.";
 
 PyObject* type_of(errc code, PyObject* unsupported) noexcept {
   switch (code) {
@@ -52,11 +54,22 @@ py::object text_of(std::string_view sentence) {
   return text;
 }
 
+[[noreturn]] void raise_full_error(std::string_view reason, std::string_view sentence,
+                                   std::uint64_t contained) {
+  const py::object error = py::reinterpret_borrow<py::object>(full_error)(
+      fmt::format("{} ({} of the keys that were given are contained)", sentence, contained));
+  error.attr("contained") = contained;
+  error.attr("reason") = reason;
+  PyErr_SetObject(full_error, error.ptr());
+  throw py::error_already_set();
+}
+
 }  // namespace
 
 void add_full_error(py::module_& module) {
   py::dict attributes;
   attributes["contained"] = 0;  // of a union, which is made as a whole or not at all
+  attributes["reason"] = "full";
   full_error =
       PyErr_NewExceptionWithDoc("bloomset.FullError", full_doc, PyExc_ValueError, attributes.ptr());
   if (full_error == nullptr) throw py::error_already_set();
@@ -87,18 +100,16 @@ void raise_for_file(const failure& why, const std::string& path, py::handle name
 }
 
 void raise_full(insert_outcome why, std::uint64_t contained) {
-  raise_full(why == insert_outcome::too_many_copies
-                 ? "the filter holds as many copies of a key as it can"
-                 : "the filter has no room for a key; make it with a greater capacity",
-             contained);
+  if (why == insert_outcome::too_many_copies) {
+    raise_full_error("too_many_copies", "the filter holds as many copies of a key as it can",
+                     contained);
+  }
+  raise_full_error("full", "the filter has no room for a key; make it with a greater capacity",
+                   contained);
 }
 
-void raise_full(std::string_view reason, std::uint64_t contained) {
-  const py::object error = py::reinterpret_borrow<py::object>(full_error)(
-      fmt::format("{} ({} of the keys that were given are contained)", reason, contained));
-  error.attr("contained") = contained;
-  PyErr_SetObject(full_error, error.ptr());
-  throw py::error_already_set();
+void raise_overfilled(std::string_view sentence, std::uint64_t contained) {
+  raise_full_error("overfilled", sentence, contained);
 }
 
 }  // namespace bloomset::python

@@ -30,7 +30,8 @@ void add_full_error(pybind11::module_& module);
 /// FullError: `contained` of the keys that were given are in the filter, and then there was no
 /// room.
 [[noreturn]] void raise_full(insert_outcome why, std::uint64_t contained);
-[[noreturn]] void raise_full(std::string_view reason, std::uint64_t contained);
+/// FullError of a strict filter, with the sentence that says how far it is overfilled.
+[[noreturn]] void raise_overfilled(std::string_view sentence, std::uint64_t contained);
 
 [[noreturn]] void raise(PyObject* type, const std::string& sentence);
 

@@ -39,7 +39,9 @@ template <class T>
 T changed_or_raise(const shared_filter& f, result<T> done) {
   if (!done) [[unlikely]] {
     if (done.error().code == errc::unsupported && !f.can().insert &&
-        find_kind(f.kind())->can.insert) {
+        find_kind(f.kind())->can.insert && f.read_one([](const any_filter& filter) {
+          return filter.check_changeable().has_value();
+        })) {
       done.error().message += "; open it with mmap=False";
     }
     raise(done.error());
@@ -60,7 +62,7 @@ filter_info info_of(const shared_filter& f) {
 void look(shared_filter& f, std::uint64_t contained) {
   const filter_info info = info_of(f);
   if (!f.watch().look(info)) return;
-  if (f.watch().is_strict) raise_full(overfilled_text(info), contained);
+  if (f.watch().is_strict) raise_overfilled(overfilled_text(info), contained);
   const py::object warn = py::module_::import("bloomset._overfill").attr("warn");
   const py::str text(overfilled_text(info));
   const auto done = py::reinterpret_steal<py::object>(
@@ -77,7 +79,7 @@ void look_if_needed(shared_filter& f) {
 void refuse_if_overfilled(shared_filter& f, std::uint64_t contained = 0) {
   if (!f.watch().refuses()) return;
   f.watch().must_look(f.read_one([](const any_filter& filter) { return filter.size(); }));
-  if (f.watch().refuses()) raise_full(overfilled_text(info_of(f)), contained);
+  if (f.watch().refuses()) raise_overfilled(overfilled_text(info_of(f)), contained);
 }
 
 bool add(shared_filter& f, std::string_view key) {
@@ -347,7 +349,7 @@ void merge(shared_filter& f, const shared_filter& other) {
     }
     return result<void>();
   }));
-  if (!overfilled.empty()) raise_full(overfilled, 0);
+  if (!overfilled.empty()) raise_overfilled(overfilled, 0);
   look_if_needed(f);
 }
 

@@ -107,8 +107,8 @@ result<void> collect(const texts& keys, bool are_others) {
   return {};
 }
 
-/// The number of keys to plan for, as the command line counts it: distinct keys, or all copies in a
-/// kind that keeps them.
+/// The number of keys to plan for: distinct keys, or all copies in a kind that keeps them. (The
+/// command line, which has only estimates of many keys, counts a few copies of each at most.)
 std::uint64_t counted(const building& made) {
   const std::vector<hash64>& hashes = made.hashes[0];
   if (made.wanted.kind->can.erase || made.wanted.kind->can.count) {

@@ -20,8 +20,8 @@ constexpr auto base64_values = [] {
   values.fill(no_base64);
   constexpr std::string_view alphabet =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  for (std::uint8_t i = 0; i < alphabet.size(); ++i) {
-    values[static_cast<unsigned char>(alphabet[i])] = i;
+  for (std::size_t i = 0; i < alphabet.size(); ++i) {
+    values[static_cast<unsigned char>(alphabet[i])] = static_cast<std::uint8_t>(i);
   }
   values['-'] = values['+'];
   values['_'] = values['/'];

@@ -59,7 +59,8 @@ result<void> read_local(std::string_view text, std::string& local) {
   text = text.substr(1, text.size() - 2);
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '"') return refuse("a quote within the quotes has no backslash before it");
-    if (text[i] == '\\' && ++i == text.size()) return refuse("the last quote is not closed");
+    if (text[i] == '\\') ++i;
+    if (i == text.size()) return refuse("the last quote is not closed");
     local += text[i];
   }
   if (!local.empty() && std::ranges::all_of(local, is_atom)) return {};

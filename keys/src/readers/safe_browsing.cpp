@@ -119,7 +119,7 @@ result<std::unique_ptr<reader>> make_safe_browsing(std::string_view argument, pu
     } else if (option == "adblock" && !form) {
       form = list_form::adblock;
     } else if (!bytes && number && *number >= listed_bytes && *number <= sha256_bytes) {
-      bytes = *number;
+      bytes = number;
     } else {
       return fail(errc::invalid_argument,
                   fmt::format("{} is neither a form of lists (hosts or adblock, one of them) nor "

@@ -88,7 +88,7 @@ result<counting_bloom_params> counting_bloom_params::decode(const filter_header&
   auto array = bloom_params::decode(header, block.first(detail::block_bytes));
   if (!array) return fail(std::move(array.error()));
   detail::record_reader reader(block.subspan(detail::block_bytes));
-  const counting_bloom_params params{.array = *array, .counter_bits = reader.get<std::uint32_t>()};
+  counting_bloom_params params{.array = *array, .counter_bits = reader.get<std::uint32_t>()};
   if (!reader.complete() || array->chance_keys != 0) {
     return fail(
         errc::corrupt,

@@ -124,7 +124,7 @@ class exact_builder {
   /// held.
   result<void> filter(const hash_source& others) {
     std::uint64_t limit = std::max<std::uint64_t>(max_kept * held_.size(), batch_hashes);
-    const auto done = for_batches(others, [&](std::span<const hash64> batch) -> result<void> {
+    auto done = for_batches(others, [&](std::span<const hash64> batch) -> result<void> {
       // Growing step by step would copy the kept hashes while they are the most memory.
       if (kept_.size() > limit / 4) kept_.reserve(limit + batch_hashes);
       const std::size_t from = kept_.size();

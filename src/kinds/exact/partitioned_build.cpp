@@ -76,14 +76,13 @@ class builder {
   }
 
   result<void> read_members(const partitioned_hash_source& members) {
-    const auto read =
-        for_batches(members, [&](std::span<const partitioned_hash> batch) -> result<void> {
-          for (const partitioned_hash& h : batch) {
-            const std::uint32_t number = table_.number_of(h.partition);
-            keys_.emplace_back(h.joined(), number);
-          }
-          return check_partitions();
-        });
+    auto read = for_batches(members, [&](std::span<const partitioned_hash> batch) -> result<void> {
+      for (const partitioned_hash& h : batch) {
+        const std::uint32_t number = table_.number_of(h.partition);
+        keys_.emplace_back(h.joined(), number);
+      }
+      return check_partitions();
+    });
     if (!read) return read;
     sort_by_hash(std::span(keys_), threads_);
     keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
@@ -269,24 +268,23 @@ class builder {
     constexpr std::uint64_t max_kept_per_key = 16;
     std::uint64_t limit = std::max<std::uint64_t>(max_kept_per_key * keys_.size(), batch_hashes);
     std::vector<key_list> of_threads(threads_);
-    const auto read =
-        for_batches(others, [&](std::span<const partitioned_hash> batch) -> result<void> {
-          constexpr std::size_t worth_a_thread = std::size_t{1} << 15;
-          const auto parts = static_cast<unsigned>(
-              std::clamp<std::size_t>(batch.size() / worth_a_thread, 1, threads_));
-          const auto begin_of = [&](unsigned part) { return batch.size() * part / parts; };
-          in_threads(parts, [&](unsigned t) {
-            filter_batch(batch.subspan(begin_of(t), begin_of(t + 1) - begin_of(t)), of_threads[t]);
-          });
-          if (kept_.size() > limit / 4) kept_.reserve(limit + batch_hashes);
-          for (unsigned t = 0; t < parts; ++t) {
-            kept_.insert(kept_.end(), of_threads[t].begin(), of_threads[t].end());
-          }
-          if (kept_.size() < limit) return {};
-          reduce();
-          limit = std::max<std::uint64_t>(limit, 2 * kept_.size());
-          return {};
-        });
+    auto read = for_batches(others, [&](std::span<const partitioned_hash> batch) -> result<void> {
+      constexpr std::size_t worth_a_thread = std::size_t{1} << 15;
+      const auto parts = static_cast<unsigned>(
+          std::clamp<std::size_t>(batch.size() / worth_a_thread, 1, threads_));
+      const auto begin_of = [&](unsigned part) { return batch.size() * part / parts; };
+      in_threads(parts, [&](unsigned t) {
+        filter_batch(batch.subspan(begin_of(t), begin_of(t + 1) - begin_of(t)), of_threads[t]);
+      });
+      if (kept_.size() > limit / 4) kept_.reserve(limit + batch_hashes);
+      for (unsigned t = 0; t < parts; ++t) {
+        kept_.insert(kept_.end(), of_threads[t].begin(), of_threads[t].end());
+      }
+      if (kept_.size() < limit) return {};
+      reduce();
+      limit = std::max<std::uint64_t>(limit, 2 * kept_.size());
+      return {};
+    });
     if (!read) return read;
     reduce();
     return {};

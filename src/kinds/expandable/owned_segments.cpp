@@ -287,6 +287,7 @@ insert_outcome owned_segments::insert(expandable_params& params, hash64 h,
   return outcome;
 }
 
+// NOLINTNEXTLINE(readability-make-member-function-const): it writes to the segments
 std::size_t owned_segments::insert_run(expandable_params& params,
                                        std::span<const segment_query> queries,
                                        insert_summary& summary) noexcept {

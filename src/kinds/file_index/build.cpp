@@ -186,6 +186,7 @@ class index_builder {
     };
     mutex storing;
     std::vector<share> shares;
+    shares.reserve(threads_);
     for (unsigned t = 0; t < threads_; ++t) {
       shares.push_back({std::vector<std::uint64_t>(chain + 1), pending_keys(store, storing),
                         pending_keys(links, storing)});
@@ -350,6 +351,7 @@ class index_builder {
     }
     params_.list_bits = lists.size();
     std::vector<std::uint32_t> name_ends;
+    name_ends.reserve(spec_.names.size());
     std::uint32_t end = 0;
     for (const std::string& name : spec_.names) {
       name_ends.push_back(end += static_cast<std::uint32_t>(name.size()));

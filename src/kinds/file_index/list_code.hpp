@@ -113,6 +113,7 @@ inline bool is_dense(std::uint64_t d, std::uint64_t files) noexcept {
   return 4 * d > files;
 }
 inline unsigned rice_bits(std::uint64_t d, std::uint64_t files) noexcept {
+  // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a list has two files at least.
   const std::uint64_t mean = 7 * files / (10 * d);
   return mean == 0 ? 0 : static_cast<unsigned>(std::bit_width(mean) - 1);
 }

@@ -14,6 +14,7 @@
 #include <bloomset/plan/units.hpp>
 #include <cstring>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "plan/checks.hpp"
@@ -40,7 +41,7 @@ struct built_shard {
 /// The memory of a thread that builds shard after shard: 25 bytes per key of the largest.
 class shard_builder {
  public:
-  explicit shard_builder(const fuse_params& params) noexcept : params_(params) {}
+  explicit shard_builder(fuse_params params) noexcept : params_(std::move(params)) {}
 
   /// The shard of these hashes, which may be reordered. A `segment_log2` of 0 means the best for
   /// their number.
@@ -284,7 +285,7 @@ class shard_builder {
 };
 
 /// Copies the shards behind their directory and frees the memory of each.
-result<built_fuse> assemble(fuse_params params, std::vector<built_shard> shards) {
+result<built_fuse> assemble(const fuse_params& params, std::vector<built_shard> shards) {
   built_fuse all{.params = params, .payload = {}, .count = 0};
   all.params.shards = static_cast<std::uint32_t>(shards.size());
   all.params.segment_log2 = shards.front().segment_log2;
@@ -314,7 +315,7 @@ result<built_fuse> assemble(fuse_params params, std::vector<built_shard> shards)
 result<built_fuse> build(const fuse_spec& spec, const hash_source& source) {
   const auto shape = fuse_shape_for(spec);
   if (!shape) return fail(shape.error());
-  const fuse_params params = *shape;
+  const fuse_params& params = *shape;
   const unsigned threads = threads_for(spec.threads);
   if (source.size == 0) return built_fuse{.params = params, .payload = {}, .count = 0};
   std::uint64_t distinct = source.size;

@@ -290,6 +290,7 @@ class level_builder {
   result<void> add_last_level(const source_type& source, std::uint64_t entries,
                               std::uint64_t members) {
     std::vector<std::uint64_t> passing;
+    passing.reserve(builders_.size());
     for (const builder& one : builders_) passing.push_back(one.passing);
     for (unsigned attempt = 0; attempt < max_tries; ++attempt) {
       retrieval_level shape = planner_.level_for(std::max<std::uint64_t>(members, 1), attempt);
@@ -299,7 +300,7 @@ class level_builder {
       auto level = open_level<Entry>::make(shape, request_);
       if (!level) return fail(std::move(level.error()));
       std::atomic<bool> is_solved = true;
-      const auto done = for_each_shard(
+      auto done = for_each_shard(
           hashed_again(source, shape.seed), shape.shards, entries, shape.shards > 1 ? threads_ : 1,
           [&](unsigned t, std::uint64_t shard, std::span<Entry> some) -> result<void> {
             const auto solved = level->build_shard(shard, some, builders_[t]);

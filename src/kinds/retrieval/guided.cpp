@@ -35,7 +35,7 @@ struct step {
 };
 
 /// Transposes 64 words of 64 bits.
-void transpose(std::span<std::uint64_t, 64> words) noexcept {
+static void transpose(std::span<std::uint64_t, 64> words) noexcept {
   std::uint64_t mask = 0x00000000ffffffff;
   for (unsigned width = 32; width != 0; width /= 2, mask ^= mask << width) {
     for (unsigned i = 0; i < 64; i = ((i | width) + 1) & ~width) {
@@ -299,7 +299,7 @@ std::uint64_t guided_search::choose(const retrieval_job& job, const other_keys& 
     }
   }
   // The best choice, from its last step to its first.
-  std::size_t lane = static_cast<std::size_t>(
+  auto lane = static_cast<std::size_t>(
       std::min_element(m.costs.begin(), m.costs.begin() + static_cast<std::ptrdiff_t>(m.size)) -
       m.costs.begin());
   for (std::size_t i = m.steps.size(); i-- > 0;) {

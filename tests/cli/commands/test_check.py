@@ -217,6 +217,36 @@ def test_a_progress_line_on_a_terminal_only_and_taken_away_again(run, bloomset, 
     assert on_a_terminal(terminal="dumb") == b""
 
 
+def test_no_progress_line_between_answers_on_a_terminal(run, bloomset, tmp_path, lines):
+    run("build", "-o", "f", input=lines(1)).ok()
+    run("build", "--kind", "counting_bloom", "-o", "counts", input=lines(1)).ok()
+    (tmp_path / "list").write_bytes(lines(1))
+    run("index", "-o", "index", "list").ok()
+    commands = ("check f", "check --json f", "count counts", "which index", "dedup --capacity 10")
+
+    def shown(is_answered_there):
+        """The text that each command writes to a terminal while it reads for almost a second."""
+        running = []
+        for command in commands:
+            ours, theirs = os.openpty()
+            running.append((ours, subprocess.Popen(
+                [bloomset, *command.split()], cwd=tmp_path, stdin=subprocess.PIPE, stderr=theirs,
+                stdout=theirs if is_answered_there else subprocess.DEVNULL, env={**os.environ, "TERM": "xterm"})))
+            os.close(theirs)
+        for _ in range(80):
+            for _, program in running:
+                program.stdin.write(lines(1))
+                program.stdin.flush()
+            time.sleep(0.01)
+        for _, program in running:
+            program.stdin.close()
+            program.wait(timeout=20)
+        return [all_of(ours) for ours, _ in running]
+
+    assert all(b"\x1b" in text for text in shown(False))
+    assert not any(b"\x1b" in text for text in shown(True))
+
+
 def test_large_files_by_every_core_say_what_a_pipe_says(run, tmp_path):
     # A file of more than 4 MiB is taken by several threads in blocks of 2 MiB, a pipe by one.
     text = b"".join(b"https://example.org/%s/%d%s\n" % (b"x" * 600, i, b"\r" if i % 5 == 0 else b"")

@@ -89,12 +89,11 @@ def test_a_readers_key_is_those_bytes(run, build):
     assert run("check", f, "--keys", "lines", input=b"ann\n").code == 0
 
 
-@pytest.mark.parametrize("separator, escaped", [("\x01", "\\x01"), ("\t", "\\t"), ("\x7f", "\\x7f"), (";", "\\x3b")])
+@pytest.mark.parametrize("separator, escaped", [("\x01", "\\x01"), ("\t", "\\t"), ("\t", "\\x09"), ("\x7f", "\\x7F"),
+                                                (";", "\\x3b"), (" ", "\\x20"), ("\\", "\\x5c")])
 @pytest.mark.parametrize("reader", ["fields:2,", "csv:2,"])
 def test_a_separator_is_a_byte_or_its_escape(run, info, tmp_path, reader, separator, escaped):
     (tmp_path / "rows").write_text(f"1{separator}ann\n2{separator}bob\n")
-    if reader.startswith("csv"):
-        reader = "csv:2,"
     files = []
     for i, given in enumerate((separator, escaped)):
         run("build", "-q", "-o", f"f{i}", "--keys", reader + given, "rows").ok()
@@ -102,11 +101,10 @@ def test_a_separator_is_a_byte_or_its_escape(run, info, tmp_path, reader, separa
         assert run("check", "--keys", "lines", f"f{i}", input=b"bob\n").ok().out == b"bob\n"
         # The reader that made the keys is no other reader, however it is written.
         for again in (separator, escaped):
-            if (again == ";") == (given == ";"):
-                done = run("check", "--strict", "--keys", reader + again, f"f{i}", "rows").ok()
-                assert done.out.count(b"\n") == 2 and done.err == b""
+            done = run("check", "--strict", "--keys", reader + again, f"f{i}", "rows").ok()
+            assert done.out.count(b"\n") == 2 and done.err == b""
         assert run("check", "--no-progress", f"f{i}", "rows").ok().out.count(b"\n") == 2
-    assert separator == ";" or files[0] == files[1]
+    assert files[0] == files[1]
 
 
 @pytest.mark.parametrize("reader", ["fields:2,\N{SECTION SIGN}", "fields:2,\\x1", "fields:2,\\n", "fields:2,"])

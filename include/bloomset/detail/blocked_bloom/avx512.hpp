@@ -112,7 +112,7 @@ template <class Block>
                                        unsigned hashes) noexcept {
   if (hashes < 4) return scalar::set(layout, static_cast<std::byte*>(block), h, hashes);
   constexpr std::uint64_t none = 4096;
-  // NOLINTNEXTLINE(modernize-avoid-c-arrays): an operator of std::array could be emitted so, too
+  // NOLINTBEGIN(modernize-avoid-c-arrays): an operator of std::array could be emitted so, too
   alignas(64) std::uint64_t positions[max_block_hashes];
   const __m512i hash = _mm512_set1_epi64(static_cast<long long>(h.value));
   for (unsigned first = 0; first < hashes; first += 8) {
@@ -137,6 +137,7 @@ template <class Block>
   if (hashes > 8) bits = _mm512_or_si512(bits, four(8));
   if (hashes > 12) bits = _mm512_or_si512(bits, four(12));
   if (hashes > 16) bits = _mm512_or_si512(bits, _mm512_or_si512(four(16), four(20)));
+  // NOLINTEND(modernize-avoid-c-arrays)
   const __m512i before = load(block);
   _mm512_storeu_si512(static_cast<std::byte*>(block), _mm512_or_si512(before, bits));
   const __m512i missing = _mm512_maskz_andnot_epi64(0xff, before, bits);

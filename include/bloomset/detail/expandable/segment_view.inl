@@ -86,7 +86,8 @@ class segment_view {
   void prefetch_likely(std::size_t cell) const noexcept {
     const std::size_t begin = limit_ * (cell / block_cells) >> (shape_.cell_bits - block_cell_bits);
     const std::byte* const likely = area_ + begin;
-    for (int line = -1; line <= 2; ++line) prefetch_line<Write, 1>(likely + 64 * line);
+    for (int line = -1; line <= 2; ++line)
+      prefetch_line<Write, 1>(likely + std::ptrdiff_t{64} * line);
   }
 
   /// Prefetches four cache lines from the block's begin on, for writing.

@@ -25,8 +25,8 @@ struct fuse_range {
   static fuse_range at(const std::byte* entry, std::uint64_t starts,
                        unsigned segment_log2) noexcept {
     const auto shard = load<fuse_shard>(entry);
-    const std::uint64_t own = detail::min<std::uint64_t>(shard.starts, starts);
-    const std::uint64_t first = detail::min<std::uint64_t>(shard.first, starts - own);
+    const auto own = detail::min<std::uint64_t>(shard.starts, starts);
+    const auto first = detail::min<std::uint64_t>(shard.first, starts - own);
     return {first << segment_log2, own << segment_log2, shard.seed};
   }
 };

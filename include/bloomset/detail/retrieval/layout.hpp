@@ -171,6 +171,7 @@ inline std::uint32_t value_at(const retrieval_place& place, std::uint64_t y) noe
               column_mask(place.columns));
     }
   }
+  // NOLINTNEXTLINE(misc-const-correctness): wider windows change it
   std::uint32_t value = value_of_slots(place.window, place.columns, retrieval_row(y));
   if constexpr (Window::groups == 16) {
     value ^= value_of_slots(place.window + std::size_t{8} * place.columns, place.columns,
@@ -182,6 +183,7 @@ inline std::uint32_t value_at(const retrieval_place& place, std::uint64_t y) noe
 /// value_at with one column and no cut, in a third of the time.
 template <class Window>
 inline std::uint32_t bit_at(const retrieval_place& place, std::uint64_t y) noexcept {
+  // NOLINTNEXTLINE(misc-const-correctness): wider windows change it
   std::uint64_t sum = load<std::uint64_t>(place.window) & retrieval_row(y);
   if constexpr (Window::groups == 16) {
     sum ^= load<std::uint64_t>(place.window + 8) & retrieval_upper_row(y);

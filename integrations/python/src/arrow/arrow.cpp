@@ -228,24 +228,40 @@ void refuse_other_keys(py::handle relation, const ArrowSchema& schema) {
   }
 }
 
-/// pandas gives a column of Decimal objects the scale of its longest one, so that the key of a
-/// number would depend on the others.
-void refuse_decimal_objects(py::handle column, const ArrowSchema& schema) {
-  const ArrowSchema* values = schema.n_children == 1 ? schema.children[0] : &schema;
-  if (values->dictionary != nullptr) values = values->dictionary;
-  if (!std::string_view(values->format).starts_with("d:")) return;
-  // A data frame of one column has a list of types, a categorical the type of its categories.
-  py::object type = py::none();
+/// The name of a column's type in its library; empty if that does not say. A data frame of one
+/// column has a list of types, and none if only its index has keys.
+std::string type_in_library(py::handle column) {
+  py::object type;
   if (py::hasattr(column, "dtype")) {
     type = column.attr("dtype");
-  } else if (py::hasattr(column, "dtypes") && py::hasattr(column.attr("dtypes"), "iloc")) {
-    type = column.attr("dtypes").attr("iloc")[py::int_(0)];
+  } else if (py::hasattr(column, "dtypes") && py::hasattr(column.attr("dtypes"), "__len__")) {
+    const py::list types(column.attr("dtypes"));
+    if (types.size() != 1) return {};
+    type = types[0];
+  } else {
+    return {};
   }
+  // A categorical has the type of its categories.
   if (py::hasattr(type, "categories")) type = type.attr("categories").attr("dtype");
-  if (py::cast<std::string>(py::str(type)) != "object") return;
-  raise(PyExc_TypeError,
-        "a Decimal object is not a key, because equal numbers can have different digits; convert "
-        "the column to text, or to a decimal type of Arrow");
+  return py::cast<std::string>(py::str(type));
+}
+
+/// pandas gives a column of Decimal objects the scale of its longest one, so that the key of a
+/// number would depend on the others. Polars gives the addresses of objects.
+void refuse_objects(py::handle column, const ArrowSchema& schema) {
+  const ArrowSchema* values = schema.n_children == 1 ? schema.children[0] : &schema;
+  if (values->dictionary != nullptr) values = values->dictionary;
+  const std::string_view format = values->format;
+  if (format.starts_with("d:") && type_in_library(column) == "object") {
+    raise(PyExc_TypeError,
+          "a Decimal object is not a key, because equal numbers can have different digits; convert "
+          "the column to text, or to a decimal type of Arrow");
+  }
+  if (format == "w:8" && type_in_library(column) == "Object") {
+    raise(PyExc_TypeError,
+          "a column of Python objects has no keys in Arrow; give it as a list, or convert it to "
+          "text or integers");
+  }
 }
 
 /// Calls a method of the object without arguments, and returns its result.
@@ -280,7 +296,7 @@ std::unique_ptr<arrow_column> arrow_column::of(py::handle object) {
     column->stream_.take_from(capsule, "arrow_array_stream");
     column->call(column->stream_.value.get_schema, column->schema_.value);
     arrow::refuse_other_keys(object, column->schema_.value);
-    arrow::refuse_decimal_objects(object, column->schema_.value);
+    arrow::refuse_objects(object, column->schema_.value);
   } else if (py::hasattr(object, "__arrow_c_array__")) {
     const auto pair = py::cast<py::tuple>(arrow::called(object, "__arrow_c_array__"));
     column->only_ = std::make_shared<arrow::held<ArrowArray>>();

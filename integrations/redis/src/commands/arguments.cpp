@@ -347,8 +347,8 @@ insert_arguments parse_bf_insert(const command_call& call) {
   }
   const bool has_native_options = spec.deletable || spec.window != 0 || names_hash;
   const bool is_compatible = spec.engine == filter_engine::compatible && !has_native_options;
-  if (is_compatible && wrong_compatible) throw *wrong_compatible;
-  if (!is_compatible && wrong) throw *wrong;
+  if (is_compatible && wrong_compatible) throw refusal(*wrong_compatible);
+  if (!is_compatible && wrong) throw refusal(*wrong);
   if (is_compatible && rate != nullptr) require_plain_number(rate, "Bad error rate");
   if (has_native_options) {
     if (out.names_engine && spec.engine == filter_engine::compatible) throw refusal(only_native);
@@ -392,7 +392,7 @@ insert_arguments parse_cf_insert(const command_call& call) {
           "Bad capacity", "Capacity must be in the range [cf-bucket-size * 2, 1073741824]");
     }
   }
-  if (misspelled && out.spec.engine == filter_engine::native) throw *misspelled;
+  if (misspelled && out.spec.engine == filter_engine::native) throw refusal(*misspelled);
   return out;
 }
 

@@ -75,6 +75,7 @@ refusal unknown_argument(const command_call& call, std::size_t i,
                          std::span<const option_word> known) {
   std::vector<std::string_view> names;
   for (const option_word& option : known) names.push_back(option.name);
+  // NOLINTNEXTLINE(modernize-return-braced-init-list): the constructor is explicit
   return refusal(fmt::format("Unknown argument received: argument {} of {} is none of {}", i,
                              call.word(0), fmt::join(names, ", ")));
 }

@@ -26,7 +26,7 @@ std::uint64_t valkey_bit_bytes(std::uint64_t capacity, double error_rate) noexce
 }
 
 std::uint32_t valkey_hash_functions(std::uint64_t bit_bytes, std::uint64_t capacity) noexcept {
-  const double bits = static_cast<double>(8 * bit_bytes);
+  const auto bits = static_cast<double>(8 * bit_bytes);
   const double hashes = std::round(bits / static_cast<double>(capacity) * std::numbers::ln2);
   return static_cast<std::uint32_t>(std::clamp(hashes, 1.0, 4294967295.0));
 }

@@ -17,7 +17,7 @@ struct generation {
 
 class window_value final : public filter_value {
  public:
-  explicit window_value(const filter_spec& spec) noexcept : spec_(spec) {}
+  explicit window_value(filter_spec spec) noexcept : spec_(std::move(spec)) {}
 
   std::uint64_t newest_slice = 0;
   std::vector<generation> generations;  ///< by slice; only slices with items

@@ -43,7 +43,8 @@ template <bool whole>
                                                group_places& to) noexcept {
   const lane_halves buckets = halves_of(layout.buckets());
   const lane_halves values = halves_of(layout.values());
-  const lane_halves bucket_bits = halves_of(layout.slots() * layout.fingerprint_bits());
+  const lane_halves bucket_bits =
+      halves_of(std::uint64_t{layout.slots()} * layout.fingerprint_bits());
   for (std::size_t i = 0; i < group; i += lanes) {
     const lane_words h = load_lanes(hashes + i);
     const lane_halves first = scaled(h, buckets);

@@ -35,6 +35,7 @@ inline std::uint32_t value_in_window(const retrieval_place& place, std::uint64_t
     if (place.lower_groups != 0) [[unlikely]]
       return value_across_cut(place, hash);
   }
+  // NOLINTNEXTLINE(misc-const-correctness): wider windows change it
   std::uint32_t found = value(place.window, place.columns, retrieval_row(hash));
   if constexpr (Window::groups == 16) {
     found ^= value(place.window + std::size_t{8} * place.columns, place.columns,

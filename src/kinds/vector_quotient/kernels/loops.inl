@@ -70,8 +70,8 @@ struct vq_group {
   const std::uint64_t tag = mulhi64(h.value * golden64, layout.tags());
   const std::uint64_t first = mulhi64(h.value, layout.blocks());
   const std::uint64_t last = layout.last_region();
-  std::uint64_t base = first & ~(vq_region_blocks - 1);
-  std::uint64_t size = vq_region_blocks;
+  std::uint64_t base = first & ~(vq_region_blocks - 1);  // NOLINT(misc-const-correctness): asm
+  std::uint64_t size = vq_region_blocks;                 // NOLINT(misc-const-correctness): asm
   asm("cmp %[last], %[first]\n\tcmovae %[last], %[base]\n\tcmovae %[last_size], %[size]"
       : [base] "+&r"(base), [size] "+&r"(size)
       : [first] "r"(first), [last] "r"(last), [last_size] "r"(layout.blocks() - last)
@@ -165,13 +165,15 @@ template <bool is_narrow>
 // layout.taken(block) with POPCNT.
 [[gnu::always_inline]] inline std::uint64_t vq_taken(const vq_layout& layout,
                                                      const std::byte* block) {
-  return static_cast<std::uint64_t>(__builtin_popcountll(vq_word(block, 5) & layout.ends_of(5)) +
-                                    __builtin_popcountll(vq_word(block, 6) & layout.ends_of(6)) +
-                                    __builtin_popcountll(vq_word(block, 7)));
+  const int taken = __builtin_popcountll(vq_word(block, 5) & layout.ends_of(5)) +
+                    __builtin_popcountll(vq_word(block, 6) & layout.ends_of(6)) +
+                    __builtin_popcountll(vq_word(block, 7));
+  return static_cast<std::uint64_t>(taken);
 }
 
 // A key, and what its blocks have of it.
 template <class Ops>
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): each is found with those before it
 struct vq_key {
   const vq_layout& layout;
   const Ops& ops;
@@ -241,8 +243,8 @@ template <class Ops>
   const std::uint64_t b_taken = vq_taken(layout, second);
   // The emptier block. It cannot be predicted, so the compiler may not make it a branch.
   std::byte* block = first;
-  std::uint64_t behind = a.behind;
-  std::uint64_t taken = a_taken;
+  std::uint64_t behind = a.behind;  // NOLINT(misc-const-correctness): asm
+  std::uint64_t taken = a_taken;    // NOLINT(misc-const-correctness): asm
   asm("cmp %[a_taken], %[b_taken]\n\tcmovb %[second], %[block]\n\tcmovb %[b_behind], %[behind]\n\t"
       "cmovb %[b_taken], %[taken]"
       : [block] "+&r"(block), [behind] "+&r"(behind), [taken] "+&r"(taken)
