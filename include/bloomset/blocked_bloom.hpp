@@ -85,8 +85,9 @@ class concurrent_blocked_bloom : public detail::key_overloads<concurrent_blocked
   template <storage Storage>
   friend class basic_blocked_bloom;
 
-  concurrent_blocked_bloom(detail::block_array array, std::uint64_t* count, hash_seed seed) noexcept
-      : array_(array), count_(count), seed_(std::move(seed)) {}
+  concurrent_blocked_bloom(detail::block_array array, std::uint64_t* count,
+                           const hash_seed& seed) noexcept
+      : array_(array), count_(count), seed_(seed) {}
 
   std::byte* block_of(hash64 h) const noexcept {
     return detail::with_layout(array_.layout, [&](auto layout) noexcept {
@@ -302,8 +303,8 @@ class basic_blocked_bloom
  private:
   friend class detail::bloom_sets<basic_blocked_bloom, basic_blocked_bloom<>>;
 
-  basic_blocked_bloom(blocked_bloom_params params, Storage blocks, std::uint64_t count)
-      : bits_(std::move(blocks)), params_(std::move(params)), count_(count) {}
+  basic_blocked_bloom(const blocked_bloom_params& params, Storage blocks, std::uint64_t count)
+      : bits_(std::move(blocks)), params_(params), count_(count) {}
 
   // The kernels have one type of array. Kernels that query do not write to it.
   detail::block_array array() const noexcept {

@@ -183,11 +183,8 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
  private:
   friend class detail::bloom_sets<basic_bloom, basic_bloom<Probe>>;
 
-  basic_bloom(bloom_params params, Storage bits, std::uint64_t count, Probe probe)
-      : bits_(std::move(bits)),
-        params_(std::move(params)),
-        count_(count),
-        probe_(std::move(probe)) {}
+  basic_bloom(const bloom_params& params, Storage bits, std::uint64_t count, Probe probe)
+      : bits_(std::move(bits)), params_(params), count_(count), probe_(std::move(probe)) {}
 
   std::uint64_t fold_size() const noexcept { return params_.bits; }
   result<basic_bloom<Probe>> fold_as(const bloom_params& params, std::uint64_t factor) const {

@@ -316,12 +316,9 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
   }
 
  private:
-  basic_counting_bloom(counting_bloom_params params, Storage counters, std::uint64_t count,
+  basic_counting_bloom(const counting_bloom_params& params, Storage counters, std::uint64_t count,
                        Probe probe)
-      : counters_(std::move(counters)),
-        params_(std::move(params)),
-        count_(count),
-        probe_(std::move(probe)) {}
+      : counters_(std::move(counters)), params_(params), count_(count), probe_(std::move(probe)) {}
 
   template <class Use>
   decltype(auto) with_counters(Use&& use) const noexcept {

@@ -364,8 +364,8 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   using table_type = detail::segment_table<Storage>;
   static constexpr unsigned min_prefetched_level = 8;
 
-  basic_expandable(expandable_params params, table_type table, std::uint64_t count)
-      : params_(std::move(params)), table_(std::move(table)), count_(count) {}
+  basic_expandable(const expandable_params& params, table_type table, std::uint64_t count)
+      : params_(params), table_(std::move(table)), count_(count) {}
 
   bool erase_prefetched(hash64 h) noexcept
     requires growable_storage<Storage>

@@ -164,8 +164,8 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>>,
     return basic_fuse(built->params, std::move(built->payload), built->count);
   }
 
-  basic_fuse(fuse_params params, Storage payload, std::uint64_t count)
-      : payload_(std::move(payload)), params_(std::move(params)), count_(count) {
+  basic_fuse(const fuse_params& params, Storage payload, std::uint64_t count)
+      : payload_(std::move(payload)), params_(params), count_(count) {
     if (params_.shards == 0) return;
     front_ = detail::fuse_range::at(bytes().data(), params_.starts(), params_.segment_log2);
     if (params_.arity == 3 && params_.fingerprint_bits == 8) {

@@ -222,7 +222,7 @@ class filter_hasher {
  public:
   using hash_type = hash64;
 
-  constexpr explicit filter_hasher(hash_seed seed = {}) noexcept : seed_(std::move(seed)) {}
+  constexpr explicit filter_hasher(const hash_seed& seed = {}) noexcept : seed_(seed) {}
 
   /// True for the functions that a hasher of this type can be.
   static constexpr bool is_one(hash_id id) noexcept {

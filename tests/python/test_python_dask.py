@@ -54,7 +54,7 @@ def test_copies_of_counted_keys_have_room(client):
     keys = dask.bag.concat([names(20_000, 2), names(20_000, 3)])
     known = bloomset.dask.build(keys, kind="cuckoo")
     assert known.capacity > 40_000 and known.contains(NAMES[:20_000]).all()
-    with pytest.raises(bloomset.FullError, match="no room"):
+    with pytest.raises(bloomset.FullError, match="do not all fit"):
         bloomset.dask.build(keys, kind="cuckoo", capacity=30_000)
     with pytest.raises(bloomset.FullError, match="as many copies"):
         bloomset.dask.build(dask.bag.from_sequence(["ann"] * 100, npartitions=3), kind="cuckoo")

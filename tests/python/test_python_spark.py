@@ -75,7 +75,7 @@ def test_copies_of_counted_keys_have_room(spark):
     frame = names(spark, 20_000, 2).union(names(spark, 20_000, 2)).cache()
     known = bloomset.spark.build(frame, "name", kind="cuckoo", parts=2)
     assert known.capacity > 40_000 and known.contains(NAMES[:20_000]).all()
-    with pytest.raises(bloomset.FullError, match="no room"):
+    with pytest.raises(bloomset.FullError, match="do not all fit"):
         bloomset.spark.build(frame, "name", kind="cuckoo", capacity=30_000)
 
 

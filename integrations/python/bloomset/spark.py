@@ -137,12 +137,12 @@ def _united(keys: DataFrame, parts: int, make: Callable[[Iterator[Any]], Any]) -
         if whole is not None:
             yield _as_row(whole)
 
-    united = keys.mapInArrow(one, "part binary")
+    made = keys.mapInArrow(one, "part binary")
     while parts > 1:
         parts = (parts + _TOGETHER - 1) // _TOGETHER
-        united = united.repartition(parts).mapInArrow(several, "part binary")
+        made = made.repartition(parts).mapInArrow(several, "part binary")
     # Not collect(): where the driver has too little memory for the rows, it gives none.
-    rows = united.toArrow().column(0)
+    rows = made.toArrow().column(0)
     if len(rows) == 0 and not keys.isEmpty():
         raise RuntimeError("Spark lost the filter on its way to the driver; raise spark.driver.memory")
     return pickle.loads(rows[0].as_buffer()) if len(rows) != 0 else make(iter(()))

@@ -41,7 +41,7 @@ struct built_shard {
 /// The memory of a thread that builds shard after shard: 25 bytes per key of the largest.
 class shard_builder {
  public:
-  explicit shard_builder(fuse_params params) noexcept : params_(std::move(params)) {}
+  explicit shard_builder(const fuse_params& params) noexcept : params_(params) {}
 
   /// The shard of these hashes, which may be reordered. A `segment_log2` of 0 means the best for
   /// their number.

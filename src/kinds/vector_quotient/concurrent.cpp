@@ -18,8 +18,8 @@ struct concurrent_vector_quotient::shared_state {
 };
 
 concurrent_vector_quotient::concurrent_vector_quotient(const detail::vq_writer& filter,
-                                                       hash_seed seed)
-    : filter_(filter), seed_(std::move(seed)), state_(new shared_state) {
+                                                       const hash_seed& seed)
+    : filter_(filter), seed_(seed), state_(new shared_state) {
   filter_.seqlocks = &state_->seqlocks;
 }
 

@@ -57,7 +57,7 @@ class concurrent_vector_quotient : public detail::key_overloads<concurrent_vecto
   hasher_type hash_function() const noexcept { return hasher_type(seed_); }
 
   /// For basic_vector_quotient::concurrent().
-  concurrent_vector_quotient(const detail::vq_writer& filter, hash_seed seed);
+  concurrent_vector_quotient(const detail::vq_writer& filter, const hash_seed& seed);
   ~concurrent_vector_quotient();
   concurrent_vector_quotient(concurrent_vector_quotient&&) noexcept;
   concurrent_vector_quotient& operator=(concurrent_vector_quotient&&) noexcept;

@@ -27,12 +27,9 @@ constexpr std::uint64_t large_table = std::uint64_t{1} << 20;
 // its last item.
 class native_value final : public filter_value {
  public:
-  native_value(filter_spec spec, any_filter front, std::optional<any_filter> back,
+  native_value(const filter_spec& spec, any_filter front, std::optional<any_filter> back,
                std::uint64_t deleted, const memory_meter& meter) noexcept
-      : spec_(std::move(spec)),
-        front_(std::move(front)),
-        back_(std::move(back)),
-        deleted_(deleted) {
+      : spec_(spec), front_(std::move(front)), back_(std::move(back)), deleted_(deleted) {
     update_bytes(meter);
   }
 
