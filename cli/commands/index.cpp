@@ -71,6 +71,15 @@ void take_line_form(input_options& options, std::string_view form) {
   }
 }
 
+/// The label without skip-bad, which `skips_bad` gets: a file of which no line was left out has the
+/// same keys with it.
+std::string line_form_of(const label_list& labels, bool& skips_bad) {
+  input_options read;
+  take_line_form(read, labels.find(lines_label).value_or(""));
+  if (std::exchange(read.keys.skip_bad, false)) skips_bad = true;
+  return line_form(read);
+}
+
 struct index_options {
   std::string target;
   std::string fpr;
@@ -191,13 +200,14 @@ result<indexed_files> open_again(index_options& options, const std::optional<has
   }
   std::vector<labelled_filter> labels;
   label_list common = indexes.front().labels();
-  const std::string form(common.find(lines_label).value_or(""));
+  bool skips_bad = false;
+  const std::string form = line_form_of(indexes.front().labels(), skips_bad);
   std::unordered_set<std::string_view> seen;
   for (std::size_t i = 0; i < indexes.size(); ++i) {
     const file_index& index = indexes[i];
     labels.push_back({names[i], &index.labels()});
     common.keep_common(index.labels());
-    if (index.labels().find(lines_label).value_or("") != form) {
+    if (line_form_of(index.labels(), skips_bad) != form) {
       return fail(errc::incompatible,
                   fmt::format("{} and {}: their lines were read with different options; index the "
                               "files of one anew",
@@ -225,12 +235,14 @@ result<indexed_files> open_again(index_options& options, const std::optional<has
     }
   }
   for (const auto& [name, value] : common.all()) {
-    if (name == reader_label || name == key_bytes_label || name == column_label) continue;
+    if (name == reader_label || name == key_bytes_label) continue;
+    if (name == column_label || name == lines_label) continue;
     if (given.find(name)) continue;
     if (auto ok = given.set(name, value); !ok) return fail(ok.error());
   }
   if (!options.column.empty()) return indexed_files::columns(options);
   take_line_form(options.input, form);
+  if (skips_bad) options.input.keys.skip_bad = true;
   return indexed_files::lines(open_keys(options.input, labels, verb, false));
 }
 
@@ -264,6 +276,11 @@ result<status> run(index_options& options) {
   if (!memory) return fail(memory.error());
   auto labels = read_labels(options.labels);
   if (!labels) return fail(labels.error());
+  for (const std::string_view own : {column_label, lines_label}) {
+    if (!labels->find(own)) continue;
+    return fail(errc::invalid_argument,
+                fmt::format("--label: {} is set by index; choose another name", own));
+  }
   if (auto ok = check_target(options.target, options.force); !ok) return fail(ok.error());
   auto files = open_files(options, *key, spec, *labels);
   if (!files) return fail(files.error());

@@ -252,7 +252,7 @@ result<status> run(which_options& options) {
   output out;
   answering answers(options, asked, out);
   options.input.names = {"-"};
-  options.input.print_lines();
+  if (!options.quiet && !options.count) options.input.print_lines();
   if (!options.keys.empty()) {
     options.input.names = {"/dev/null"};  // so that the reader is chosen as for any input
   }

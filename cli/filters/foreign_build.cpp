@@ -81,7 +81,7 @@ class side_of_build {
   result<void> read(const dialects::key_source::sink& use) {
     if (std::exchange(was_read_, true)) return read_again(use);
     const bool keeps = is_repeated_ && !input_->can_be_read_again();
-    const auto ok = in_batches(*input_, [&](const key_batch& batch) -> result<void> {
+    auto ok = in_batches(*input_, [&](const key_batch& batch) -> result<void> {
       if (keeps) {
         if (auto kept = kept_.add(batch.keys); !kept) return kept;
       }

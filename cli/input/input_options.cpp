@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "input/input.hpp"
+#include "input/stored_reader.hpp"
 #include "terminal/declare.hpp"
 
 namespace bloomset::cli {
@@ -66,6 +67,8 @@ result<const keys::reader_kind*> find_reader(const input_options& options) {
                     "that they are checked against",
                     (*kind)->name));
   }
+  if (options.keys.why != keys::purpose::insert) return kind;
+  if (auto ok = check_name("--keys", text); !ok) return fail(std::move(ok.error()));
   return kind;
 }
 

@@ -122,40 +122,47 @@ result<void> choose_partition(input_options& options, std::span<const labelled_f
   return {};
 }
 
-/// The separator that a reader of fields has as an escape at its end, or nothing.
-std::optional<char> escaped_separator(std::string_view reader) {
-  constexpr std::string_view form = ",\\xhh";
-  if (reader.size() < form.size()) return std::nullopt;
-  if (!reader.starts_with("fields:") && !reader.starts_with("csv:")) return std::nullopt;
-  const std::string_view escape = reader.substr(reader.size() - form.size());
-  if (!escape.starts_with(",\\x")) return std::nullopt;
-  unsigned byte = 0;
-  const char* const end = escape.data() + escape.size();
-  const auto [stopped, error] = std::from_chars(end - 2, end, byte, 16);
-  if (error != std::errc() || stopped != end || byte > 0x7f) return std::nullopt;
-  return static_cast<char>(byte);
+struct reader_parts {
+  std::string_view before;        ///< the separator and its comma
+  std::optional<char> separator;  ///< of fields
+};
+
+/// The separator of readers of fields is a byte or its escape, behind the last comma.
+reader_parts parts_of(std::string_view reader) {
+  if (!reader.starts_with("fields:") && !reader.starts_with("csv:")) return {reader, {}};
+  const auto ends_with = [&](std::string_view form) {  // in which a ? is any byte
+    return reader.size() > form.size() &&
+           std::ranges::equal(form, reader.substr(reader.size() - form.size()),
+                              [](char wanted, char c) { return wanted == '?' || wanted == c; });
+  };
+  if (ends_with(",\\x??")) {
+    unsigned byte = 0;
+    const char* const end = reader.data() + reader.size();
+    const auto [stopped, error] = std::from_chars(end - 2, end, byte, 16);
+    if (error == std::errc() && stopped == end && byte < 0x80) {
+      return {reader.substr(0, reader.size() - 5), static_cast<char>(byte)};
+    }
+    return {reader, {}};
+  }
+  if (ends_with(",\\t")) return {reader.substr(0, reader.size() - 3), '\t'};
+  if (ends_with(",?")) return {reader.substr(0, reader.size() - 2), reader.back()};
+  return {reader, {}};
 }
 
-/// The reader's text as a label, the same one for each way to write a separator. A label has no
-/// control character: these are written as escapes, as readers of fields take them.
+bool is_control(char c) noexcept {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+/// The reader's text as a label, the same one for each way to write its separator. A label has no
+/// control character, so these are escapes.
 std::string label_of(std::string_view reader) {
-  std::string given(reader);
-  if (const auto separator = escaped_separator(reader)) {
-    given.resize(given.size() - 4);
-    given += *separator;
-  }
-  std::string text;
-  for (const char c : given) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\t') {
-      text += "\\t";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      text += fmt::format("\\x{:02x}", byte);
-    } else {
-      text += c;
-    }
-  }
-  return text;
+  const reader_parts parts = parts_of(reader);
+  std::string text(parts.before);
+  if (!parts.separator || (*parts.separator == '\t' && reader.starts_with("fields:"))) return text;
+  text += ',';
+  if (*parts.separator == '\t') return text + "\\t";
+  if (is_control(*parts.separator)) return text + fmt::format("\\x{:02x}", *parts.separator);
+  return text + *parts.separator;
 }
 
 std::string key_bytes(const key_input& input) {
@@ -163,6 +170,14 @@ std::string key_bytes(const key_input& input) {
 }
 
 }  // namespace
+
+result<void> check_name(std::string_view option, std::string_view reader) {
+  if (std::ranges::none_of(parts_of(reader).before, is_control)) return {};
+  return fail(errc::invalid_argument,
+              fmt::format("{}: the name of a column or field has a control character, which a "
+                          "filter's labels cannot have; rename it",
+                          option));
+}
 
 result<void> choose_reader(input_options& options, std::span<const labelled_filter> filters,
                            std::string_view verb, bool strict) {
@@ -207,9 +222,17 @@ void warn_of_readers(const labelled_filter& one, const labelled_filter& other,
                           with.name, reader_of(with), without.name));
     return;
   }
-  if (!has_reader(one) || !has_reader(other) || may_agree(reader_of(one), reader_of(other))) return;
+  if (!has_reader(one) || !has_reader(other) ||
+      may_agree(label_of(reader_of(one)), label_of(reader_of(other)))) {
+    return;
+  }
   say(verb, fmt::format("warning: the keys of {} were made by --keys {}, those of {} by --keys {}",
                         one.name, reader_of(one), other.name, reader_of(other)));
+}
+
+bool have_one_reader(const label_list& one, const label_list& other) {
+  const auto same = [&](std::string_view name) { return one.find(name) == other.find(name); };
+  return same(reader_label) && same(partition_label);
 }
 
 std::string other_key_size(const labelled_filter& filter, const key_input& input) {

@@ -46,9 +46,16 @@ result<std::unique_ptr<key_input>> open_keys(input_options& options,
 void warn_of_readers(const labelled_filter& one, const labelled_filter& other,
                      std::string_view verb);
 
+/// Whether filters with these labels make the same keys of an input.
+bool have_one_reader(const label_list& one, const label_list& other);
+
 /// A sentence if no key of the input has the size of all keys in the filter; empty if some may have
 /// it, or if the size is not known.
 std::string other_key_size(const labelled_filter& filter, const key_input& input);
+
+/// Fails if a reader's text, given by this option, cannot be a filter's label: names of columns and
+/// fields have no control characters.
+result<void> check_name(std::string_view option, std::string_view reader);
 
 /// Sets the labels of a filter whose keys were all read from this input. Lines that are keys
 /// themselves, as other programs insert them too, leave no label.

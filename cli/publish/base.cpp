@@ -30,10 +30,10 @@ result<base_filter> open_for_changes(const mapped_storage& bytes, const std::str
   }
   auto base = open_base(bytes, name, key);
   if (base && !filter_hasher::is_one(base->stored.header.hash)) {
-    return fail(errc::unsupported,
-                name +
-                    ": layers and removed keys need keys with hashes of 64 bits, and this filter "
-                    "has 128 bits or partitions; publish the whole filter instead");
+    return fail(errc::unsupported, name +
+                                       ": --layer and --removed need keys with hashes of 64 bits, "
+                                       "and this filter has 128 bits "
+                                       "or partitions; leave them out and publish whole filters");
   }
   return base;
 }

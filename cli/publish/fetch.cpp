@@ -209,7 +209,10 @@ result<mapped_storage> get_base(const arguments& given, reader& from, const mani
   const std::uint64_t most = 4 * std::uint64_t{present->base.bytes().size()} + (1 << 16);
   mapped_storage base = present->base;
   for (const published_patch& patch : patches) {
-    if (base.bytes().size() > most) return whole_base(from, now, did);
+    if (base.bytes().size() > most) {
+      did.patches = 0;
+      return whole_base(from, now, did);
+    }
     const auto bytes = from.read(patch.file);
     if (!bytes) return fail(bytes.error());
     auto made = apply_patch(base, given.file, *bytes, from.shown(patch.file.name));

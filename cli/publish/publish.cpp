@@ -79,8 +79,9 @@ result<std::vector<hash64>> read_keys(arguments& given, const base_filter& base,
   if (names.empty()) return std::vector<hash64>();
   const label_list& labels = base.filter.labels();
   const std::array filters = {labelled_filter{name, &labels}};
-  given.input.names = names;
-  const auto opened = open_keys(given.input, filters, verb, given.strict);
+  input_options asked = given.input;  // the reader that it gets is this base's
+  asked.names = names;
+  const auto opened = open_keys(asked, filters, verb, given.strict);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
   const hash_seed seed = base.filter.image().header.seed;
@@ -100,6 +101,7 @@ struct changed_keys {
   std::vector<hash64> added;
   std::vector<hash64> removed;
   hash_seed seed;
+  label_list labels;  ///< of the base, which name the reader
 };
 
 /// Reads the keys. Fails with invalid_argument if one is in both lists.
@@ -117,7 +119,8 @@ result<changed_keys> read_changes(arguments& given, const base_filter& base,
         fmt::format("--removed: {} also in --layer; give each key to one of both",
                     both.size() == 1 ? "1 key is" : fmt::format("{} keys are", both.size())));
   }
-  return changed_keys{std::move(*added), std::move(*removed), base.filter.image().header.seed};
+  return changed_keys{std::move(*added), std::move(*removed), base.filter.image().header.seed,
+                      base.filter.labels()};
 }
 
 /// How many of the hashes the filter may contain.
@@ -128,8 +131,8 @@ result<std::uint64_t> count_found(const any_filter& filter, const std::vector<ha
   return static_cast<std::uint64_t>(std::ranges::count(all, true));
 }
 
-/// Fails if the filter, as the base, would lose members: those of --layer, or those of the layers
-/// before. Warns if it still has the keys of --removed.
+/// Fails if the filter, as the base, would lose members: it lacks those of --layer, or it is the
+/// present base, which lacks those of its layers. Warns if it still has the keys of --removed.
 result<void> check_new_base(arguments& given, const folder_change& change,
                             const mapped_storage& bytes, const base_filter& base,
                             const std::optional<changed_keys>& read) {
@@ -145,8 +148,8 @@ result<void> check_new_base(arguments& given, const folder_change& change,
   }
   if (!given.has_changes()) return {};
   std::optional<changed_keys> anew;
-  const hash_seed seed = base.filter.image().header.seed;
-  if (!read || read->seed != seed) {
+  if (!read || read->seed != base.filter.image().header.seed ||
+      !have_one_reader(read->labels, base.filter.labels())) {
     // Input that was read before has to be a file, so that it can be read again.
     const auto is_file = [](const std::string& name) {
       std::error_code wrong;
@@ -154,10 +157,11 @@ result<void> check_new_base(arguments& given, const folder_change& change,
     };
     if (read && !(std::ranges::all_of(given.layer, is_file) &&
                   std::ranges::all_of(given.removed, is_file))) {
-      return fail(errc::invalid_argument,
-                  given.filter +
-                      ": its hash function is not that of the present base, so the keys are needed "
-                      "twice; give --layer and --removed files, not streams");
+      return fail(
+          errc::invalid_argument,
+          given.filter +
+              ": its hash function or reader is not that of the present base, so the keys are "
+              "needed twice; give --layer and --removed files, not streams");
     }
     auto keys = read_changes(given, base, given.filter);
     if (!keys) return fail(std::move(keys.error()));
@@ -360,7 +364,8 @@ result<std::string> publish_changes(arguments& given, folder_change& change,
 }
 
 result<status> run(arguments& given) {
-  if (given.filter.empty() && !given.has_changes()) {
+  const bool renews = given.filter.empty() && !given.has_changes();
+  if (renews && given.valid_for.empty()) {
     return fail(errc::invalid_argument,
                 "there is nothing to publish; give a FILTER, or --layer with new keys");
   }
@@ -387,12 +392,14 @@ result<status> run(arguments& given) {
 
   std::string why;
   std::optional<changed_keys> keys;
-  bool is_base = !given.has_changes() || !change.before;
+  bool is_base = !change.before || (!given.has_changes() && !renews);
   if (is_base && given.filter.empty()) {
     return fail(errc::not_found,
                 given.folder + ": there is no base yet; give the whole filter, too");
   }
-  if (!is_base) {
+  if (renews) {
+    change.after = *change.before;
+  } else if (!is_base) {
     auto reason = publish_changes(given, change, *key, keys);
     if (!reason) return fail(std::move(reason.error()));
     why = std::move(*reason);
@@ -413,6 +420,7 @@ result<status> run(arguments& given) {
   after.sequence = change.before ? change.before->sequence + 1 : 1;
   after.published = time_text(0);
   after.valid_until = valid_seconds == 0 ? std::string() : time_text(valid_seconds);
+  if (renews) change.summary.push_back("valid until " + after.valid_until);
   if (auto ok = write_manifest(change); !ok) return fail(std::move(ok.error()));
   if (!given.quiet) {
     note(fmt::format("{}: number {}, {}", given.folder, after.sequence,

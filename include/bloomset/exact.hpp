@@ -187,7 +187,7 @@ class basic_exact : public detail::key_overloads<basic_exact<Storage>> {
   // The payload, which is empty without sections.
   std::span<const std::byte> bytes() const noexcept {
     const auto all = memory_.bytes();
-    detail::expect_not_moved_from(params_.last.levels.empty() || !all.empty());
+    detail::expect_not_moved_from(!has_bytes_ || !all.empty());
     return all;
   }
 
@@ -195,12 +195,14 @@ class basic_exact : public detail::key_overloads<basic_exact<Storage>> {
       : params_(std::move(params)),
         memory_(std::move(payload)),
         sections_(params_),
-        count_(count) {}
+        count_(count),
+        has_bytes_(!memory_.bytes().empty()) {}
 
   exact_params params_;
   Storage memory_;
   detail::exact_sections sections_;
   std::uint64_t count_;
+  bool has_bytes_;  // also after a move
 };
 
 /// The exact filter in its own memory.

@@ -134,6 +134,20 @@ TEST(moved_from_any, every_call_is_refused) {
   EXPECT_TRUE(f.may_contain("member-0"));
 }
 
+// It is built from two sets, and has no bytes if there are no others.
+TEST(moved_from_exact, what_uses_its_bytes_is_asserted) {
+  const std::array members = {hash64{1}, hash64{2}};
+  const std::array others = {hash64{3}};
+  exact f = value_of(exact::build({}, members, others));
+  const exact moved = std::move(f);
+  EXPECT_TRUE(moved.may_contain(members.front()));
+  EXPECT_MOVED_FROM(f.may_contain(members.front()));
+  EXPECT_MOVED_FROM(f.size_in_bytes());
+  exact all = value_of(exact::build({}, members, std::span<const hash64>()));
+  const exact all_moved = std::move(all);
+  EXPECT_TRUE(all_moved.may_contain(members.front()));
+}
+
 // The library may be compiled without its assertion; the call then ends at a null pointer.
 TEST(moved_from_handle, has_no_locks_of_the_handle_that_it_was_assigned_to) {
   auto one = filled<vector_quotient>();

@@ -232,7 +232,8 @@ def test_append_only_files_may_have_larger_numbers_than_clients_may_give(start, 
     commands = [("BF.INSERT", "present", "CAPACITY", "5000000000", "ITEMS", "a"),
                 ("BF.INSERT", "wide", "EXPANSION", "100000", "ITEMS", "a"),
                 ("BF.RESERVE", "reserved", "0.01", "100", "EXPANSION", "100000"), ("BF.ADD", "reserved", "a"),
-                ("CF.RESERVE", "cuckoo", "100", "EXPANSION", "40000"), ("CF.ADD", "cuckoo", "a")]
+                ("CF.RESERVE", "cuckoo", "100", "EXPANSION", "40000"), ("CF.ADD", "cuckoo", "a"),
+                ("BF.RESERVE", "large", "0.9", "1073741825"), ("BF.ADD", "large", "a")]
     for command in commands:
         if len(command) > 3:
             assert "range" in server.error(*command) or "Bad" in server.error(*command), command
@@ -242,10 +243,14 @@ def test_append_only_files_may_have_larger_numbers_than_clients_may_give(start, 
             log.write(b"*%d\r\n" % len(command) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word.encode()) for word in command))
     for _ in range(2):
         server.restart()
-        for key in ("present", "wide", "reserved"):
+        for key in ("present", "wide", "reserved", "large"):
             assert server.call("BF.EXISTS", key, "a") == 1, key
         assert server.call("CF.EXISTS", "cuckoo", "a") == 1
         server.rewrite_append_only_file()
+    server.call("CONFIG", "SET", "aof-use-rdb-preamble", "yes")
+    server.rewrite_append_only_file()
+    server.restart()
+    assert server.call("BF.EXISTS", "large", "a") == 1 and server.call("CF.EXISTS", "cuckoo", "a") == 1
 
 
 def test_forged_numbers_of_parts_are_refused(server):

@@ -246,6 +246,16 @@ def test_a_joined_index_has_the_lines_and_labels_of_the_indexes(run, tmp_path):
     run("index", "-q", "--compact", "--force", "-o", "c.which", "c.which").ok()
     assert run("which", "c.which", "eve").out == b"c\n"
     run("index", "--compact", "-o", "x.which", "a.which", "c.which").refused("a.which and c.which: their lines were read with different options")
+    # A file without bad lines has the same keys where bad lines are left out.
+    (tmp_path / "mail").write_bytes(b"ann@example.com\n")
+    (tmp_path / "some").write_bytes(b"bob@example.com\nnobody\n")
+    run("index", "-q", "-o", "m.which", "--keys", "email", "mail").ok()
+    run("index", "-q", "-o", "s.which", "--keys", "email", "--skip-bad", "some")
+    for order in ("m.which", "s.which"), ("s.which", "m.which"):
+        run("index", "-q", "--force", "--compact", "-o", "both.which", *order)
+        assert run("which", "both.which", "bob@example.com", "ann@example.com").ok().out.count(b"\n") == 2
+    for label in "lines", "column":
+        run("index", "-o", "l.which", "--label", f"{label}=crlf", "mail").refused(f"--label: {label} is set by index")
 
 
 def test_indexes_that_cannot_be_joined_are_refused(run, three_files, tmp_path):

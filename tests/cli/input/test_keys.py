@@ -107,6 +107,11 @@ def test_a_separator_is_a_byte_or_its_escape(run, info, tmp_path, reader, separa
     assert files[0] == files[1]
 
 
+@pytest.mark.parametrize("reader", ["csv:na\x01me", "json:/a\tb", "csv:a\tb,;"])
+def test_names_that_no_label_can_have_are_refused(run, reader):
+    run("build", "-o", "f", "--keys", reader, input=b"").refused("--keys: the name of a column or field has a control character")
+
+
 @pytest.mark.parametrize("reader", ["fields:2,\N{SECTION SIGN}", "fields:2,\\x1", "fields:2,\\n", "fields:2,"])
 def test_what_is_no_separator_is_refused(run, reader):
     run("build", "-o", "f", "--keys", reader, input=b"a\tb\n").refused("is not a separator; give one character of ASCII")

@@ -193,6 +193,10 @@ def test_the_first_keys_name_their_reader_beside_other_labels(run, labels):
 
 
 def test_a_tab_as_separator_is_stored_as_its_escape(run, labels):
-    run("build", "-q", "-o", "f", "--keys", "fields:2,\t", input=b"1\tann\n").ok()
-    assert labels("f") == {"keys": "fields:2,\\t"}
+    run("build", "-q", "-o", "f", "--keys", "csv:2,\t", input=b"1\tann\n").ok()
+    assert labels("f") == {"keys": "csv:2,\\t"}
     assert run("check", "f", input=b"1\tann\n").ok().out == b"1\tann\n"
+    # A tab separates fields without being named.
+    run("build", "-q", "-o", "g", "--keys", "fields:2,\t", input=b"1\tann\n").ok()
+    assert labels("g") == {"keys": "fields:2"}
+    assert run("check", "g", input=b"1\tann\n").ok().out == b"1\tann\n"

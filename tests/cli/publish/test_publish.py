@@ -210,7 +210,7 @@ def test_filters_that_cannot_have_layers_are_named(run, lines, tmp_path, publish
     (tmp_path / "one").write_bytes(b"a\t1\n")
     run("build", "-q", "-o", "wide", "--hash", "xxh3-2x64", input=lines(10)).ok()
     run("publish", "-q", "wide.pub", "wide").ok()
-    run("publish", "wide.pub", "--layer", "-", input=b"x\n").refused("layers and removed keys need keys with hashes of 64 bits")
+    run("publish", "wide.pub", "--layer", "-", input=b"x\n").refused("--layer and --removed need keys with hashes of 64 bits")
     (tmp_path / "all").write_bytes(b"a\t1\na\t2\nb\t1\n")
     run("build", "-q", "-o", "parts", "--kind", "exact", "--universe", "all", "--partition", "fields:1", "--keys", "fields:2",
         "one").ok()
@@ -360,6 +360,30 @@ def test_files_of_the_user_stay_in_the_folder(run, lines, tmp_path, published):
         run("add", "-q", "f", input=lines(30, f"new{i}-")).ok()
         run("publish", "-q", "pub", "f").ok()
     assert [(published / name).read_bytes() for name in others] == [b"mine"] * len(others)
+
+
+def test_the_validity_is_renewed_alone(run, lines, tmp_path, published):
+    run("publish", "-q", "pub", "--layer", "-", "--valid-for", "1h", input=lines(10, "new")).ok()
+    before = manifest(tmp_path)
+    said = run("publish", "pub", "--valid-for", "2d").ok()
+    after = manifest(tmp_path)
+    assert said.err == f"pub: number {before['sequence'] + 1}, valid until {after['valid_until']}\n".encode()
+    assert after["valid_until"] > before["valid_until"]
+    changed = ("sequence", "published", "valid_until")
+    assert {k: v for k, v in after.items() if k not in changed} == {k: v for k, v in before.items() if k not in changed}
+    run("publish", "empty", "--valid-for", "2h").refused("empty: there is no base yet")
+
+
+def test_a_new_base_reads_the_keys_with_its_own_reader(run, lines, tmp_path):
+    (tmp_path / "old").write_bytes(b"".join(b"user%d@Example.com\n" % i for i in range(2000)))
+    (tmp_path / "new").write_bytes(b"".join(b"new%d@Example.com\n" % i for i in range(10)))
+    run("build", "-q", "-o", "plain", "--capacity", "3000", "old").ok()
+    run("publish", "-q", "pub", "plain").ok()
+    for i, seed in enumerate(((), ("--seed", "7"))):
+        run("build", "-q", "-o", f"mail{i}", "--keys", "email", "--capacity", "3000", *seed, "old", "new").ok()
+        said = run("publish", "--strict", "pub", f"mail{i}", "--layer", "new", "--fpr", "0.1%").ok()
+        assert b"a new base" in said.err and b"reader" not in said.err
+        run("publish", "-q", "pub", "plain").ok()
 
 
 def test_a_base_that_would_lose_members_is_refused(run, lines, tmp_path, published):

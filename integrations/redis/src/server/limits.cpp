@@ -145,7 +145,7 @@ bool filters_have_room(std::uint64_t bytes, std::uint64_t freed) noexcept {
   const std::uint64_t total = max_total_bytes();
   const std::uint64_t held = bytes_of_filters();
   const std::uint64_t used = held - std::min(held, freed);
-  return total == unlimited || (used < total && bytes <= total - used);
+  return total == unlimited || bytes == 0 || (used < total && bytes <= total - used);
 }
 
 void require_room(const command_call& call, filter_engine engine, std::uint64_t bytes,

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bloomset/hash.hpp>
+#include <utility>
 
 #include "other_modules/packed_numbers.hpp"
 
@@ -61,7 +62,7 @@ wire_error read_prefix(std::string_view bytes, dump_prefix& prefix, section_size
                         (spec.window == 0 || (!spec.deletable && spec.expansion != 0)) &&
                         (flags & ~(deletable_flag | window_flag | key_flag)) == 0 && unused == 0 &&
                         spec.expansion <= max_expansion && spec.capacity >= 1 &&
-                        spec.capacity <= max_capacity && spec.error_rate > 0 &&
+                        std::in_range<std::int64_t>(spec.capacity) && spec.error_rate > 0 &&
                         spec.error_rate <= max_error_rate;
   return is_sound ? nullptr : bad_data;
 }

@@ -23,6 +23,7 @@ std::string_view name_of(filter_engine engine) noexcept;
 /// Hash functions of native filters: XXH3, or SipHash-1-3 with a secret key.
 enum class filter_hash : std::uint8_t { siphash, xxh3 };
 
+/// That a client may give. Primaries and append-only files of other versions have larger ones.
 inline constexpr long long max_capacity = std::int64_t{1} << 30;
 inline constexpr long long max_expansion = 32768;
 inline constexpr long long max_bucket_size = 255;
