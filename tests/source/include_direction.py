@@ -47,7 +47,7 @@ RESULT = "include/bloomset/result.hpp"
 # `bloomset explain` draws the cells of a kind, under hash functions that the student writes. any_filter
 # hides both.
 PICTURES = ("teach/cell_array.cpp", "teach/cuckoo_table.hpp")
-# The small WebAssembly module queries views, because any_filter brings planners and builds along.
+# The small WebAssembly modules query views, because any_filter brings planners and builds along.
 SMALL = ("integrations/wasm/src/reader.hpp",)
 
 
