@@ -148,8 +148,10 @@ result<void> check_new_base(arguments& given, const folder_change& change,
   }
   if (!given.has_changes()) return {};
   std::optional<changed_keys> anew;
-  if (!read || read->seed != base.filter.image().header.seed ||
-      !have_one_reader(read->labels, base.filter.labels())) {
+  const bool has_reader = !given.input.keys.reader.empty();
+  const bool is_read = read && read->seed == base.filter.image().header.seed &&
+                       (has_reader || have_one_reader(read->labels, base.filter.labels()));
+  if (!is_read) {
     // Input that was read before has to be a file, so that it can be read again.
     const auto is_file = [](const std::string& name) {
       std::error_code wrong;
